@@ -27,11 +27,11 @@ class session;  // this process's place in the job; src/base/session.hpp
 struct support {
   bool ok = true;
   std::string reason;
-  bool elsewhere = true;  // where not: whether it may on another machine, or in another build
+  bool elsewhere = true;  // if not ok: whether another machine or another build might run it
   static support yes() { return {}; }
   static support no(std::string why) { return {false, std::move(why)}; }
-  // It is no barrier of such members, or of such a shape: to be said before what this build or this machine
-  // lacks.
+  // Impossible everywhere: the barrier is not one of such members, or of such a shape. This reason comes
+  // before what this build or this machine lacks.
   static support never(std::string why) { return {false, std::move(why), false}; }
 };
 
@@ -46,8 +46,8 @@ struct configuration {
   mgsync::load load;        // GPU only
 };
 
-// record: timed, every worker reading its clock when it comes to a round and when it leaves it. Backends that
-// cannot run it as `time` and record nothing.
+// record: a timed run in which every worker reads its clock when it comes to a round and when it leaves it.
+// Backends that cannot record run it as `time`, and return no records.
 enum class run_mode { time, check, record };
 
 // A fault to inject into a run. arrive_early is the positive control of a check: the member enters the
@@ -64,14 +64,14 @@ struct fault {
 struct run_request {
   std::uint32_t rounds = 1;            // back to back
   awake_clock::time_point deadline{};  // of one wait, counted from the start of the run
-  awake_clock::time_point ends = awake_clock::time_point::max();  // of all of it, although every wait ended
+  awake_clock::time_point ends = awake_clock::time_point::max();  // of the whole run, whatever its waits
   run_mode mode = run_mode::time;
   std::uint32_t work_units = 0;     // us of work before each round (docs/method.md, "Barrier latency")
   std::uint32_t late_units = 0;     // microseconds more that the last member works: the others wait for it
   std::uint32_t payload_words = 1;  // what a reduction carries, 32-bit words
   mgsync::fault fault{};
   std::uint64_t seed = 1;         // of the skews and samples of a checked run
-  std::uint32_t kept_rounds = 8;  // record: of so many, the last of the run
+  std::uint32_t kept_rounds = 8;  // record: how many of the run's last rounds are kept
 };
 
 // Microseconds that a member works between rounds.
@@ -113,19 +113,20 @@ struct worker_record {
   std::uint32_t first_round = 0;  // of the run: that of the first passage
   struct passage {
     moment arrived, left;
-    std::optional<moment> spoke{};  // when it told the other members that its own had come; who speaks for no
-                                    // member, or is not heard: none
+    std::optional<moment> spoke{};  // when it told the other members that its own had come; none for a worker
+                                    // that speaks for no member, or whose speaking is not recorded
   };
   std::vector<passage> passages;
 };
 
-// aborted: asked to stop; overdue: no wait was too long, and all of them together were.
+// aborted: the process was asked to stop; timed_out: a wait was too long; overdue: no single wait was too
+// long, but the whole run was.
 enum class outcome { completed, aborted, timed_out, overdue };
 
 // What the load beside a timed run was on one GPU.
 struct load_seen {
   double gbps = 0;        // 10^9 bytes a second, while the barrier ran
-  std::string misplaced;  // it did not run where it was asked to: a sentence, else empty
+  std::string misplaced;  // a sentence if it did not run on the SMs that were asked for, else empty
 };
 
 // What the local members saw in one run.
@@ -157,7 +158,7 @@ class barrier {
   virtual trial run(const run_request&) = 0;
 };
 
-// What a variant's maker found out. No barrier: `reason` says why, the same on all ranks.
+// What a variant's maker returns: a barrier, or the reason why there is none, the same on all ranks.
 struct creation {
   std::unique_ptr<mgsync::barrier> barrier;
   std::string reason;
@@ -167,7 +168,7 @@ struct creation {
 };
 inline constexpr const char* without_cuda = "this build has no CUDA";
 
-// What a program of the user's writes to have a barrier that ships: a line of code, and what that needs.
+// How a program calls a barrier that its library or language ships: a line of code, and what that needs.
 struct user_call {
   std::string_view maker{};  // whose it is: "mgsync", "NVIDIA", "NCCL", "MPI", "OpenMP", "C++"
   std::string_view call{};   // "cooperative_groups::this_grid().sync()"; empty: no program can call it
@@ -180,11 +181,12 @@ using make_function = creation(const topology::group&, const configuration&, ses
 // Pure: a question about values, asked before anything is started.
 using can_run_function = support(const topology::machine&, const topology::group&, const configuration&);
 
-// Who makes a variant, for host members and for GPU members: somebody, or the record does not compile.
+// The functions that make a variant, for host members and for GPU members. Without either, the record does
+// not compile.
 class makers {
  public:
   make_function* of(topology::device device) const { return device == topology::device::gpu ? gpu_ : host_; }
-  std::string_view for_whom() const { return for_whom_; }  // where one of them is missing
+  std::string_view for_whom() const { return for_whom_; }  // where there is only one
 
   static constexpr makers of_hosts(make_function* make, std::string_view for_whom = "for host members") {
     return makers(make, nullptr, for_whom);
@@ -201,7 +203,8 @@ class makers {
   std::string_view for_whom_;
 };
 
-// `Make` where this build has what it is compiled with, and else a sentence: built<MGSYNC_WITH_CUDA, make>.
+// Calls `Make` if this build contains it, else returns the sentence `Missing`; as in built<MGSYNC_WITH_CUDA,
+// make>.
 template <bool Built, make_function* Make, const char* const& Missing = without_cuda>
 creation built(const topology::group& group, const configuration& wanted, session& where) {
   if constexpr (Built) return Make(group, wanted, where);
@@ -214,10 +217,10 @@ struct barrier_variant {
   std::string_view summary;  // one line
   mgsync::facts facts;       // of GPU members where it has them; host threads are driven by the host
   makers make;
-  user_call call{};       // for GPU members; without one it stands for comparison
+  user_call call{};       // for GPU members; without one the variant is for comparison only
   user_call host_call{};  // for host members
   bool bounded = false;   // its waits end by themselves; otherwise the watchdog ends the process
-  can_run_function* can_run = nullptr;  // what it asks for beside its backend
+  can_run_function* can_run = nullptr;  // what it requires besides what its backend does
   std::string (*library)() = nullptr;   // what provides it in this process, and its version
 
   const user_call& call_for(topology::device device) const {
@@ -234,7 +237,7 @@ struct backend {
   std::string_view name;                      // on the command line; lower-case words joined by '-'
   std::string_view summary;                   // one line
   std::span<const barrier_variant> variants;  // the first is the default
-  can_run_function* can_run = nullptr;        // what all of its variants ask for
+  can_run_function* can_run = nullptr;        // what all of its variants require
 
   const barrier_variant* find(std::string_view variant) const {  // nullptr: it has none of that name
     for (const auto& one : variants)
@@ -243,7 +246,8 @@ struct backend {
   }
 };
 
-// Whether the variant can run: that it is for no such members, or shape, comes before what is missing here.
+// Whether the variant can run. A reason that holds everywhere (its members, its shape) comes before what is
+// missing here.
 inline support can_run(const backend& b, const barrier_variant& v, const topology::machine& machine,
                        const topology::group& group, const configuration& wanted) {
   if (v.make.of(group.device) == nullptr) return support::never(std::string(v.make.for_whom()));

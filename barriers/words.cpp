@@ -47,7 +47,7 @@ constexpr std::string_view all_sms[] = {"others", "all"};
 static_assert(std::size(kinds) == static_cast<std::size_t>(traffic::host_reads) + 1);
 static_assert(std::size(all_sms) == static_cast<std::size_t>(load_sms::all) + 1);
 
-// The part of `word` from `mark` on, less the mark; nothing where there is none. It is cut off.
+// Cuts `word` off at `mark`, and returns what came after it; nothing if there is no mark.
 std::optional<std::string_view> cut_at(std::string_view& word, char mark) {
   const auto at = word.find(mark);
   if (at == std::string_view::npos) return {};

@@ -1,6 +1,6 @@
-// What words mean that are typed of barriers: shapes, loads, placements, backends. Pure; nothing is started.
-// Each reader adds what the first of these words means, and says how many it took to say so: 0, it means
-// nothing (read_by in src/harness/axis.hpp).
+// Reads the words that users type about barriers: shapes, loads, placements, backends. Nothing is started.
+// Each reader adds what the first of `words` means to `into`, and returns how many words it used; 0: it does
+// not know the word (read_by in src/harness/axis.hpp).
 #pragma once
 
 #include <optional>
@@ -25,10 +25,9 @@ struct shape {
 };
 std::string to_string(const shape&);
 
-// One shape.
 std::size_t read_shape(std::span<const std::string> words, std::vector<shape>& into);
-// One, or "all": every power of two from 1 to 32 blocks per SM times every power of two from 32 to 1024
-// threads.
+// read_shapes also reads "all": every power of two from 1 to 32 blocks per SM times every power of two from
+// 32 to 1024 threads.
 std::size_t read_shapes(std::span<const std::string> words, std::vector<shape>& into);
 inline constexpr std::string_view accepted_shape = "BxT (blocks per SM x threads per block, as in 4x256), "
                                                    "b1xT (1 block per GPU in all); blocks 1 to 4096, "
@@ -62,8 +61,8 @@ struct backend_choice {
 std::string to_string(const backend_choice&);  // "name:variant"
 
 // "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
-// "default": the default variant of every backend. Neither these nor "all" mean what joins not all of its
-// members. Throws usage_error for a word that is none.
+// "default": the default variant of every backend. "all" and "default" leave out variants that do not join
+// all of their members. Throws usage_error for an unknown backend or variant.
 std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
                          std::span<const backend* const> table = backends());
 std::vector<std::string> backend_words();  // these words, of every backend

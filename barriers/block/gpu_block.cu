@@ -10,7 +10,7 @@ namespace mgsync {
 
 namespace {
 
-// Waits of hardware have no end of ours.
+// The hardware's barrier instruction cannot be given a time-out, so a wait here may never end.
 struct block_pass {
   static constexpr bool bounded = false;
   struct arguments {
@@ -26,7 +26,7 @@ struct syncthreads_pass : block_pass {
   }
 };
 
-// One of sixteen, for as many threads as are said at run time.
+// One of the block's sixteen named barriers, for a number of threads that is given at run time.
 struct named_pass : block_pass {
   unsigned threads;
   __device__ named_pass(const arguments&, const round_loop::device_run&) : threads(blockDim.x) {}
@@ -44,7 +44,7 @@ struct cooperative_pass : block_pass {
   }
 };
 
-// Every thread arrives, then asks until the phase is over.
+// A barrier in shared memory: every thread arrives, then polls until the phase is over.
 struct mbarrier_pass : block_pass {
   std::uint32_t address = 0, parity = 0;
   __device__ mbarrier_pass(const arguments&, const round_loop::device_run&) {

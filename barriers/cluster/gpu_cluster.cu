@@ -12,7 +12,7 @@ namespace mgsync {
 
 namespace {
 
-// Its wait has no end: the hardware's.
+// The hardware's barrier of a cluster, whose wait has no time-out.
 template <bool Library>
 class cluster_pass {
  public:
@@ -51,8 +51,8 @@ void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** 
   cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a cluster");
 }
 
-// Empty, or why the GPU holds no cluster of that many blocks. Beyond 8 blocks a GPU may have none, and is
-// asked for it.
+// Why the GPU holds no cluster of that many blocks; empty if it does. Clusters of more than 8 blocks must be
+// allowed by an attribute of the kernel, and not every GPU has them.
 std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads) {
   if (blocks > 8)
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),

@@ -15,7 +15,7 @@ namespace {
 using algorithm::ptx::scope;
 using round_loop::flag_barrier_request;
 
-// cooperative_groups' grid.sync: its counter lies in memory of the driver, and its wait has no end.
+// cooperative_groups' grid.sync: its counter lies in the driver's memory, and its wait has no time-out.
 class grid_sync_pass {
  public:
   static constexpr bool bounded = false;

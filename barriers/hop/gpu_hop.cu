@@ -94,7 +94,8 @@ class fence_pass : speaker {
   }
 };
 
-// What a block of a barrier does first: a release to its own GPU and an addition that answers.
+// What a block of a barrier does first, here after a store to the peer: a release at GPU scope, and an atomic
+// addition whose result it waits for.
 class arrival_pass : speaker {
  public:
   static constexpr bool bounded = true;

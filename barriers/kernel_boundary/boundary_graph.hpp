@@ -1,7 +1,7 @@
-// One graph of a run's rounds: a kernel node per GPU and round, each depending on all nodes of the round
-// before: n x n edges. With a join all of them lead to one null kernel on the first GPU, and from there to
-// the next round: 2 n edges, one after the other (an empty node in its place took three times as long). Long
-// runs replay it.
+// Graphs of a run's rounds: a kernel node per GPU and round, each depending on all nodes of the round before:
+// n x n edges. With a join all of them lead to one null kernel on the first GPU, and from there to the next
+// round: 2 n edges, one after the other (an empty node in its place took three times as long). A long run
+// takes several graphs of at most most_rounds rounds each.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace mgsync {
 class boundary_graph : public boundary_method {
  public:
   boundary_graph(round_loop::launch_rounds& rounds, bool joins) : rounds_(rounds), joins_(joins) {}
-  // Building a graph takes longer than the rounds in it: those of timed runs are kept, and that of the last
+  // Building graphs takes longer than running them, so those of timed runs are kept, and those of the last
   // checked run.
   void prepare(const run_request&) override;
   void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) override;
@@ -39,7 +39,7 @@ class boundary_graph : public boundary_method {
   bool joins_;
   std::map<std::array<std::uint32_t, 3>, std::vector<cuda::executable>> timed_;  // by rounds, work, lateness
   std::vector<cuda::executable> checked_;
-  run_request checked_run_;  // that they are for
+  run_request checked_run_;  // the run that checked_ is for
   std::vector<cuda::executable>* now_ = nullptr;
 };
 

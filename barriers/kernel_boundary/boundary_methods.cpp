@@ -51,8 +51,8 @@ class streams final : public boundary_method {
 };
 
 // The same with a host thread for every GPU. A stream can only wait for an event that was recorded, so the
-// threads tell each other that they have; two events in turn, since nobody records the next but one before
-// all wait for this one.
+// threads tell each other when they have recorded theirs. Two events per GPU are used alternately: nobody
+// records the event after the next before all wait for this one.
 class threaded_streams final : public boundary_method {
  public:
   explicit threaded_streams(launch_rounds& rounds) : rounds_(rounds), recorded_(rounds.gpus().size()) {
@@ -178,7 +178,7 @@ class stream_memops final : public boundary_method {
  private:
   static constexpr std::size_t line_bytes = 128;
 
-  // In the memory of GPU `on`, written for GPU `from`.
+  // The flag in the memory of GPU `on` that GPU `from` writes.
   CUdeviceptr flag(unsigned on, unsigned from) const {
     return reinterpret_cast<CUdeviceptr>(flags_[on].get() + line_bytes * from);
   }

@@ -13,7 +13,7 @@ namespace mgsync {
 class boundary_method {
  public:
   virtual ~boundary_method() = default;
-  // Before the clock starts: this run's rounds will be issued next.
+  // Called before the clock starts, when this run's rounds are to be issued next.
   virtual void prepare(const run_request&) {}
   // The host threads that issue: 1, or the number of GPUs.
   virtual unsigned threads() const { return 1; }

@@ -44,7 +44,7 @@ class kernel_boundary final : public barrier {
     }
     for (const auto& f : failures)
       if (f) std::rethrow_exception(f);
-    // Where one thread issues for all, all members took as long.
+    // Where one thread issues for all GPUs, its time is that of every member.
     elapsed.resize(rounds_->gpus().size(), elapsed.front());
     return rounds_->finish(request, std::move(elapsed));
   }

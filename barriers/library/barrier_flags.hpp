@@ -103,9 +103,8 @@ class barrier_flags {
   cuda::stream voice_;   // of the first local GPU: writes stop words
   mutable std::mutex told_by_host_;  // guards what abort() and launch_failed() write
   std::string why_aborted_;
-  std::unique_ptr<gpu_memory> stops_;  // a word per GPU
-  std::vector<cuda::memory>
-      stop_lists_;  // of every local GPU: the addresses of all stop words, its own first
+  std::unique_ptr<gpu_memory> stops_;     // a word per GPU
+  std::vector<cuda::memory> stop_lists_;  // per local GPU: addresses of all stop words, its own first
   std::map<unsigned, grid_flags> grids_;
 };
 

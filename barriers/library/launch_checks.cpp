@@ -58,8 +58,8 @@ std::string why_not_on(cudaStream_t stream, int ordinal) {
   static const auto device_of =
       reinterpret_cast<device_function>(cuda::find_driver_entry("cuStreamGetDevice", 12080));
   CUdevice device = ordinal;
-  const bool special = stream == nullptr || stream == cudaStreamLegacy ||
-                       stream == cudaStreamPerThread;  // these belong to whatever GPU is current
+  const bool special =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;  // of any GPU
   if (!special && device_of != nullptr && device_of(stream, &device) == CUDA_SUCCESS && device != ordinal)
     return filled("the stream of the launch on GPU {} belongs to GPU {}: it takes one of GPU {}", ordinal,
                   device, ordinal);

@@ -1,7 +1,7 @@
 // What ranks of different hosts can know of each other without shared memory, without clocks, and without
-// trust in the barrier under test: who leaves a round tells a rank of another host, by a message of its own.
-// A rank that has not yet arrived at the round which the message names was not waited for. Nothing sound is
-// ever accused, since a message is received after it was sent.
+// trust in the barrier under test: a rank that leaves a round tells a rank of another host so, by a message
+// of its own. If that rank has not yet arrived at the round which the message names, the barrier did not wait
+// for it. A sound barrier is never accused, since a message is received after it was sent.
 #pragma once
 
 #include <mpi.h>
@@ -19,17 +19,18 @@ namespace mgsync {
 // One per rank; only one thread at a time calls it. Rounds are counted in 32 bits, and may wrap.
 class departures {
  public:
-  // `ranks`: those of the group's members, in order; it is `rank` of the job that calls.
+  // `ranks`: a communicator of the ranks that own members, in their order. `rank`: the calling rank's number
+  // in the job.
   departures(const topology::group&, int rank, MPI_Comm ranks);
 
-  // This rank has left `round`. It tells the rank of `late`, a member whose arrival is delayed in this round;
-  // where that is no rank of another host, one of those in turn.
+  // To be called when this rank has left `round`. Tells the rank of `late`, a member whose arrival is delayed
+  // in this round; if that rank is on this host, one of the ranks of other hosts in turn.
   void left(std::uint32_t round, unsigned late);
 
   // A member of a rank that has left `round` or a later one, if a message says so within `patience`.
   std::optional<unsigned> who_left(std::uint32_t round, std::chrono::nanoseconds patience);
 
-  // Receives what is under way. Collective.
+  // Receives all messages that are still under way. Collective.
   void finish();
 
  private:

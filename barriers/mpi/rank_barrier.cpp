@@ -25,7 +25,7 @@ struct local_flags {
 // Worker 0 speaks for its rank.
 class alignas(algorithm::line_bytes) pass {  // its epoch is written every round: no line is shared
  public:
-  // `told`: on several hosts, for worker 0, else none.
+  // `told`: for worker 0 where members are on several hosts; else nullptr.
   pass(unsigned local, unsigned locals, local_flags* flags, MPI_Comm ranks, departures* told)
       : local_(local), locals_(locals), flags_(flags), ranks_(ranks), told_(told) {}
 

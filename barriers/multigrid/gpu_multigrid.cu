@@ -72,7 +72,7 @@ class group_pass {
   __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.sync(); }
 
  private:
-  // The waits' bounds are known at the launch only.
+  // Stores the bounds of the waits, which are known only at the launch, in the block's record.
   __device__ __forceinline__ static const arguments& bound(const arguments& handle,
                                                            const round_loop::device_run& run) {
     if (threadIdx.x == 0) {
@@ -80,7 +80,7 @@ class group_pass {
       mine.told = mine.watched = run.abort;
       mine.patience = mine.first_patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
     }
-    return handle;  // the group's first barrier of the block stands behind it
+    return handle;  // the group's constructor has a barrier of the block after this
   }
   __device__ __forceinline__ static std::uint32_t& word() {
     __shared__ std::uint32_t of_the_block;

@@ -26,7 +26,7 @@ struct driver {
   decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) resident_blocks =
       cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
           "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  // The declaration is deprecated, the call is not gone.
+  // Found by its name, since its declaration is deprecated; drivers still have it.
   using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
   launch_function launch = cuda::driver_function<launch_function>("cuLaunchCooperativeKernelMultiDevice");
 
@@ -36,7 +36,7 @@ struct driver {
   }
 };
 
-// The cubin on one GPU.
+// The cubin's kernels, loaded on one GPU.
 struct module_on_gpu {
   CUfunction timed = nullptr;
   CUfunction checked = nullptr;

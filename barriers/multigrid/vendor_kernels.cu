@@ -11,7 +11,7 @@ using mgsync::round_loop::device_run;
 
 class vendor_pass {
  public:
-  static constexpr bool bounded = false;  // its waits are the vendor's
+  static constexpr bool bounded = false;  // the vendor's waits have no time-out
   static constexpr bool carries_sum = false;
   struct arguments {
     unsigned unused;

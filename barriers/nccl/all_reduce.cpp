@@ -14,8 +14,8 @@ namespace mgsync {
 
 namespace {
 
-// Where a GPU's value and the sum lie. Memory of NCCL's own is registered with all of the group, so that
-// versions that have symmetric kernels (2.27 and later) use them.
+// Each GPU's value and sum: in plain memory, or, if `registered`, in memory from NCCL that the whole group
+// registers, so that versions with symmetric kernels (2.27 and later) use them.
 class values {
  public:
   // Collective over the session's ranks.

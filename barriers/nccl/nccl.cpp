@@ -7,7 +7,8 @@ namespace mgsync {
 namespace {
 
 constexpr const char* without_nccl = "this build has no NCCL";
-// Behind a kernel that stored into another GPU's memory, what comes after it may read what was there before.
+// After a kernel that stored into another GPU's memory, what follows the all-reduce may still read the old
+// values.
 constexpr facts of_nccl{.origin = fact::origin::nccl,
                         .driver = fact::driver::kernel_boundary,
                         .scope = fact::scope::nodes,

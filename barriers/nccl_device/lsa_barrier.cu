@@ -30,7 +30,7 @@ using lsa_session = ncclLsaBarrierSession<ncclCoopCta>;
 
 __device__ void meet(lsa_session& session) { session.sync(ncclCoopCta(), ::cuda::memory_order_acq_rel); }
 
-// A block alone on its GPU needs nothing else.
+// One block per GPU: NCCL's barrier is all that is needed.
 class alone_pass {
  public:
   static constexpr bool bounded = false;
@@ -130,7 +130,7 @@ class relay_pass {
   }
 
  private:
-  // By the whole of block 0.
+  // Called by all threads of block 0.
   __device__ bool speak(std::uint32_t epoch) {
     unsigned ok = 1;
     if (policy_.in_team()) {
@@ -189,10 +189,10 @@ class device_communicators {
   std::vector<ncclDevComm> made_;
 };
 
-// Why NCCL has no such barrier over these GPUs; empty: it has. To be asked before a device communicator is
-// created: over several of NCCL's nodes that fails as a whole where the network between them has no GIN,
-// needed or not. NCCL's nodes need not be the members' hosts: containers with host names of their own,
-// NCCL_HOSTID.
+// Why NCCL has no such barrier over these GPUs; empty if it has. Must be asked before a device communicator
+// is created: over several of NCCL's nodes that fails where the network between them has no GIN
+// (GPU-initiated networking), even if it is not needed. NCCL's nodes need not be the members' hosts: it takes
+// containers with host names of their own, or processes with another NCCL_HOSTID, for several.
 std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
   const auto& host = nccl_communicators(w.group, w.where);
   std::string mine;
@@ -207,7 +207,7 @@ std::string why_not_addressable(const round_loop::flag_barrier_request& w) {
   return first_complaint(w.where, mine);
 }
 
-// What a row says: the variant, and what it consists of where blocks meet inside the GPUs too.
+// How results name it: the variant, and what it consists of where blocks meet inside the GPUs too.
 struct form {
   const char *variant, *parts;
 };
@@ -217,7 +217,7 @@ std::string label(const form& asked, unsigned blocks) {
          ", NCCL " + nccl::version_text(nccl::version());
 }
 
-// `arguments(communicator, local)` makes what the kernels take.
+// `arguments(communicator, local)` returns the arguments of the kernels on one local GPU.
 template <class Pass, class F>
 creation make(const round_loop::flag_barrier_request& w, const form& asked,
               std::unique_ptr<group_memory> flags, F arguments) {
@@ -263,12 +263,12 @@ creation make_relay(const round_loop::flag_barrier_request& w, const form& asked
   });
 }
 
-// `make_it` makes the form that joins several blocks of a GPU; of one, all forms are the same.
+// `make_it` makes the form that joins several blocks of a GPU; with one block per GPU all forms are the same.
 using form_function = creation(const round_loop::flag_barrier_request&, const form&);
 creation make(const topology::group& group, const configuration& wanted, session& where, const form& asked,
               form_function* make_it) {
   if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
-  // What its kernels read is laid out anew from version to version.
+  // The layout of what its kernels read changes from version to version.
   if (nccl::version() != NCCL_VERSION_CODE)
     return creation::none("built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +
                           nccl::version_text(nccl::version()) + ": its device API needs the very same");

@@ -13,7 +13,8 @@ namespace mgsync {
 
 namespace {
 
-// Below what malloc takes from the system by itself; no multiple of a page.
+// Bytes by which the next team's memory is moved: no multiple of a page, and few enough that malloc does not
+// map them separately.
 std::size_t next_displacement() {
   static std::atomic<unsigned> made = 0;
   return (1 + made.fetch_add(1) % 13) * 4160;

@@ -31,7 +31,7 @@ class openmp_team {
   std::vector<int> cpus_;
   worker_pool starter_;
   std::vector<char>
-      displaced_;             // lies before what the run time takes: every object's teams have other memory
+      displaced_;  // moves what the run time allocates, so that every object's teams have other memory
   std::vector<int> allowed_;  // where the thread that makes the teams may run before it is pinned
   int size_ = 0;              // of the last team
   std::string refused_;       // why a thread of it could not be pinned

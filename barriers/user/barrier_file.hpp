@@ -12,8 +12,8 @@ namespace mgsync::user {
 
 class barrier_file {
  public:
-  // Loads the file and makes sure that it speaks this program's language. Throws usage_error, in one
-  // sentence: what is wrong with the file, and what to do. Runs the file's static constructors.
+  // Loads the file, which runs its static constructors, and checks that it was compiled with headers that fit
+  // this program. Throws usage_error, whose sentence says what is wrong with the file and what to do.
   static std::shared_ptr<const barrier_file> open(const std::string& path);
   ~barrier_file();
   barrier_file(const barrier_file&) = delete;
@@ -21,7 +21,7 @@ class barrier_file {
 
   const std::string& path() const { return path_; }
   std::span<const check::barrier_table* const> barriers() const { return {table_->barriers, table_->count}; }
-  // Throws usage_error that names those that the file holds.
+  // The barrier of this name. Throws usage_error, which names those that the file holds, if there is none.
   const check::barrier_table& barrier(std::string_view name) const;
 
  private:

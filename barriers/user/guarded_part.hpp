@@ -1,5 +1,5 @@
-// A member's memory, which processes share that were forked since, so placed that whoever writes or reads
-// behind its end is stopped there, and whoever writes ahead of it is seen.
+// A member's memory, shared with processes that are forked after it was made. An inaccessible page follows
+// its end, so that most reads and writes beyond it crash; other writes beside it are found by was_overrun().
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@ namespace mgsync::user {
 
 class guarded_part {
  public:
-  // `bytes` from a multiple of 128 on; filled with a pattern, as memory that somebody used before. Throws
-  // api_error.
+  // `bytes` bytes, beginning at a multiple of 128 and filled with a pattern, like memory that was used
+  // before. Throws api_error.
   explicit guarded_part(std::size_t bytes);
   ~guarded_part();
   guarded_part(guarded_part&& other) noexcept;
   guarded_part& operator=(guarded_part&&) = delete;
 
   void* get() const { return part_; }
-  // Whether the address is next to the part: where nobody has any business.
+  // Whether the address is in the mapping but outside of the part.
   bool guards(const void* address) const;
   // Whether something beside the part was written.
   bool was_overrun() const;

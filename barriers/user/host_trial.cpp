@@ -30,16 +30,15 @@ using round_loop::host_findings;
 using round_loop::host_run;
 using round_loop::worker_page;
 
-constexpr std::uint32_t missed_round = 5;  // by who is absent
+constexpr std::uint32_t missed_round = 5;  // by the absent member
 
-// A worker as its trial knows it.
 struct worker {
   unsigned member = 0, block = 0, stream = 0;
-  unsigned self = 0;                 // among those that it is checked against
-  std::vector<unsigned> neighbours;  // these, as indices of all workers
+  unsigned self = 0;                 // its index in neighbours
+  std::vector<unsigned> neighbours;  // those that it is checked against, itself included, by index among all
 };
 
-// What the child tells.
+// What the child process tells the parent, in shared memory.
 struct told {
   std::uint32_t abort;
   std::uint32_t launches_done;
@@ -87,7 +86,7 @@ std::vector<worker> workers_of(const check::barrier_table& of, const scenario& s
 told* of_this_child = nullptr;
 void note_crash(int signal, siginfo_t* about, void*) {
   of_this_child->fault_address = about->si_addr;
-  std::signal(signal, SIG_DFL);  // and again
+  std::signal(signal, SIG_DFL);  // the instruction faults again, which ends the process
 }
 
 class trial {
@@ -104,7 +103,7 @@ class trial {
   }
 
   tried run() {
-    std::fflush(nullptr);  // else the child may write it once more
+    std::fflush(nullptr);  // else the child may write the buffered text once more
     const pid_t child = check_errno(fork(), "starting a trial");
     if (child == 0) be_the_child();
     int status = 0;
@@ -183,7 +182,8 @@ class trial {
 
   // ---- the parent
 
-  // As it was when the trial was given up: afterwards some run on.
+  // Rounds that worker w has arrived at; once the trial was given up, those until then, since some workers
+  // run on.
   std::uint64_t arrived(unsigned w) const {
     return given_up_at_.empty() ? __atomic_load_n(&pages_[w].arrived, __ATOMIC_RELAXED) : given_up_at_[w];
   }
@@ -198,7 +198,8 @@ class trial {
     return sum;
   }
 
-  // False: nobody went on, and it was ended.
+  // Waits for the child to end. Returns false if no worker went on for the scenario's patience; the child was
+  // ended then.
   bool wait_for(pid_t child, int& status) {
     using clock = std::chrono::steady_clock;
     auto last_seen = progress();
@@ -215,7 +216,7 @@ class trial {
     return true;
   }
 
-  // Waits that ask are given up; the others end with their process.
+  // Waits that call go_on() give up; if the child does not end within 100 ms, it is killed.
   void end(pid_t child, int& status) {
     std::vector<std::uint64_t> now;
     for (unsigned w = 0; w < workers_.size(); ++w) now.push_back(arrived(w));
@@ -312,7 +313,7 @@ tried trial::judge_violation() const {
                       first->what, first->seen, first->expected)};
 }
 
-// Who is absent on purpose must be waited for; else nobody may be.
+// If a member is absent on purpose, the others must wait for it; otherwise nobody may be stuck.
 tried trial::judge_hang() const {
   if (scenario_.fault == host_run::never_arrive) {
     for (unsigned w = 0; w < workers_.size(); ++w)

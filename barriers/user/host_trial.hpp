@@ -1,5 +1,5 @@
-// Tries a user's barrier of host threads in a child process: what hangs is ended and named, what crashes
-// costs this trial alone, and what writes beside its memory is seen.
+// Tries a user's barrier of host threads in a child process: a hang is ended and reported, a crash ends only
+// this trial, and writes beside the barrier's memory are found.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,7 @@
 
 namespace mgsync::user {
 
-// One way to try a barrier: `launches` one after the other, each of so many rounds by workers that begin
-// anew.
+// One way to try a barrier: `launches` launches, one after the other, each of `rounds` rounds by new threads.
 struct scenario {
   std::string name;
   std::vector<unsigned> blocks;  // workers of each member

@@ -51,7 +51,7 @@ std::vector<scenario> host_scenarios(std::uint32_t rounds) {
   all.push_back(of("one-absent", members(3, 1), 64));
   all.back().fault = round_loop::host_run::never_arrive;
   all.back().patience = std::chrono::milliseconds(500);
-  // The positive control: what this check is worth.
+  // The positive control: if its early arrivals are not noticed, the other verdicts mean nothing.
   all.push_back(of("control", members(4, 1), 256));
   all.back().fault = round_loop::host_run::arrive_early;
   return all;

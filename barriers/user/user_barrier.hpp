@@ -8,7 +8,7 @@
 
 namespace mgsync::user {
 
-// Pure.
+// Whether the barrier can run with this group and this shape; starts nothing.
 support can_run(const check::barrier_table&, const topology::group&, const configuration&);
 
 // `of` belongs to `file`, which the barrier keeps loaded. Collective over the ranks of the group.

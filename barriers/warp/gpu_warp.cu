@@ -11,7 +11,7 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-// Waits of hardware have no end of ours.
+// The hardware's barrier instruction cannot be given a time-out, so a wait here may never end.
 struct warp_pass {
   static constexpr bool bounded = false;
   struct arguments {
@@ -27,7 +27,8 @@ struct syncwarp_pass : warp_pass {
   }
 };
 
-// Each half comes to a barrier of its own branch; which lanes take part is known at run time only.
+// Each half of the warp comes to a barrier instruction in a branch of its own; the mask of lanes that take
+// part is known only at run time.
 struct apart_pass : warp_pass {
   unsigned mask;
   bool upper;

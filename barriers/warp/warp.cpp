@@ -1,7 +1,7 @@
 // The barrier of the lanes of one warp. Where lanes are together, as they are in a loop of nothing but
-// barriers, compute capability 7.0 and later need no instruction for it, and the figure is the loop's;
-// `apart` brings them from two branches in every round. In checked runs one lane is held back at a time, so
-// that they are apart there, whichever the variant.
+// barriers, compute capability 7.0 and later need no instruction for it, and what is measured is the loop;
+// `apart` brings them from two branches in every round. Checked runs hold one lane back at a time, so that
+// the lanes are apart there in every variant.
 #include "barriers/backend.hpp"
 #include "barriers/warp/gpu_warp.hpp"
 

@@ -122,7 +122,7 @@ int main() try {
   print_region();
   const double plain = cycles_per_stamp<false>(), timed = cycles_per_stamp<true>();
   std::printf("a stamp costs %.1f cycles, with the GPU's timer %.1f\n", plain, timed);
-  return plain < 40 ? 0 : 1;  // more would be no recorder for what takes hundreds of cycles
+  return plain < 40 ? 0 : 1;  // a stamp that costs more is no use for what takes hundreds of cycles
 } catch (const std::exception& error) {
   std::fprintf(stderr, "event_timeline: %s\n", error.what());
   return 1;

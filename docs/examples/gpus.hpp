@@ -14,8 +14,8 @@ inline void check(cudaError_t status, const char* what) {
 
 constexpr int nothing_run = 77;  // exit code where there are no GPUs, which ctest takes for a skip
 
-// As many as the first argument says, all where it is missing or not positive. Where there are none: 0, and a
-// sentence.
+// How many GPUs to use: as many as the first argument says, or all if it is missing or not positive. If there
+// are none, prints a sentence and returns 0.
 inline int gpus_asked_for(int count, char** words) {
   int here = 0;
   if (cudaGetDeviceCount(&here) != cudaSuccess || here == 0) {

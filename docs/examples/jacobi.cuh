@@ -43,7 +43,8 @@ __device__ inline void jacobi_step(const float* from, const jacobi_state& next, 
     const float* const here = above + columns;
     const float* const below = here + columns;
     float* __restrict__ const to = next.cells + std::size_t{row} * columns;
-    // The neighbour's halo in the same pass: a second one over the row would make its block the last.
+    // The neighbour's halo is written in the same pass: with a second pass over the row this block would be
+    // the last to arrive.
     float* __restrict__ const halo = row == 1 ? next.up : row == rows ? next.down : nullptr;
 #pragma unroll 1
     for (unsigned c = 1 + threadIdx.x; c < columns - 1; c += blockDim.x) {
@@ -71,7 +72,8 @@ __global__ void __launch_bounds__(256, blocks_per_sm)
            unsigned steps) {
   auto grids = mgsync::this_multi_grid(handle);
   for (unsigned step = 0; step < steps; ++step) {
-    // By number, not by pointers that change places: those would be twelve registers in every thread.
+    // States are chosen by index, since pointers that are swapped would take twelve registers in every
+    // thread.
     jacobi_step(part.states[step % 2].cells, part.states[1 - step % 2], part.rows, part.columns);
     if (!grids.sync()) return;  // given up: grids.wait() says why on the host
   }
@@ -156,7 +158,7 @@ struct plate_size {
   unsigned rows = 1001, columns = 999, steps = 500;
 };
 
-// Exit code: 0 if several GPUs made what one made, and that is no empty plate.
+// The exit code: 0 if several GPUs computed what one computed, and the plate is not empty.
 inline int compared(const std::vector<float>& alone, const std::vector<float>& together,
                     const plate_size& size) {
   std::size_t wrong = 0;

@@ -1,12 +1,12 @@
-// What is left of a kernel's launch beside kernels that wait, by plain loops of launches and nothing of
-// mgsync: the program beside which `mgsync study launch --quantity fused` is to be believed
-// (docs/studies/launch.md). 16 kernels that wait one unit against one that waits 16: the difference is 15
-// launches. Said for everything that might matter:
+// How much of a kernel's launch remains between kernels that wait, measured by plain loops of launches
+// without mgsync: `mgsync study launch --quantity fused` must agree with it (docs/studies/launch.md). 16
+// kernels that wait one unit are compared with one that waits 16: the difference is 15 launches. The program
+// varies everything that might matter:
 //   writes   what a kernel leaves behind: nothing, a sum by one thread, or the times of every block
 //   order    16 launches and 1 taken in turns; or first all of one, then all of the other
 //   stream   one for all runs; or a new one for every five
 //   cleared  whether a word is cleared by a memset ahead of every run
-// Besides, from the blocks' own times: how long no block waits between two kernels.
+// It also prints, from the blocks' own times, how long no block waits between two kernels.
 // Usage: launch_loop [usual] [UNIT_US...]   (default 10 20 40; usual: a plain launch of 32 threads, as the
 // study takes it)
 #include <algorithm>

@@ -7,11 +7,12 @@
 //   load_acquire_local(word&), load_acquire_system(word&)
 //   store_release_local(word&, v)
 //   add_acq_rel_local(word&, v), add_acq_rel_system(word&, v)    return the value before
-//   fence_release_system()            orders all that this member's blocks made visible to the caller before
-//   ... store_fenced_system(word&, v)     ... this store (relaxed; a release store where a checker ignores
-//   fences) add_fenced_system(word&, v)       ... or this addition, which returns nothing sync(),
-//   sync_and(ok)              barrier of the block's own threads (nothing where a block is one thread);
-//                                     ok and what sync_and returns: 0 or 1
+//   fence_release_system()            orders all that this member's blocks made visible to the caller ...
+//   store_fenced_system(word&, v)     ... before this store (relaxed; a release store where a race checker
+//                                     ignores fences)
+//   add_fenced_system(word&, v)       ... or before this addition, which returns nothing
+//   sync(), sync_and(ok)              barrier of the block's own threads (nothing where a block is one
+//                                     thread); ok and what sync_and returns: 0 or 1
 //   in_team()                         whether the calling thread belongs to the team: one warp of the block,
 //                                     or the thread
 //   leader()                          whether it is the team's first thread

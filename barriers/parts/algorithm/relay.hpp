@@ -18,9 +18,8 @@
 //
 // Besides policy.hpp the policy supplies
 //   lanes, lane(), kept(value), any(bool)
-//   wait_words<loop, n>(epoch, words)     polls words(i), i < n, of every lane until all are reached (words
-//   of
-//                                         one member; the inbox with system scope)
+//   wait_words<loop, n>(epoch, words)     polls words(i), i < n, of every lane until all are reached (of one
+//                                         member; the inbox with system scope)
 //   fence_polled_local(), fence_polled_system()                  make polls before them acquires
 //   add_release_local(word&, v), fetch_add_release_local(word&, v)
 //                                         fence_polled_local() acquires what the second returns

@@ -10,7 +10,7 @@ namespace mgsync { inline namespace v1 {
 // One stamp. `clock`: the SM's cycle counter; the counters of two SMs share no zero. `timer_ns`: the timer
 // that all SMs of the GPU share (it steps by 32 ns on Hopper); only in recordings with the timer.
 template <bool WithTimer>
-struct alignas(16) event_stamp {  // stored at once
+struct alignas(16) event_stamp {  // one instruction stores it
   std::uint64_t clock;
   std::uint32_t id;
   std::uint32_t reserved;
@@ -67,7 +67,7 @@ struct event_buffer {
   event_stamp<WithTimer> ring[Warps][Capacity];
 };
 
-// Made by every thread of a warp that stamps; of the block the first Buffer::warps warps may.
+// Constructed by every thread of a warp that stamps; only the first Buffer::warps warps of a block may stamp.
 template <class Buffer>
 class event_recorder {
  public:
@@ -76,8 +76,8 @@ class event_recorder {
   __device__ __forceinline__ explicit event_recorder(Buffer& buffer)
       : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]),
         leads_(thread() % 32 == 0 && warp() < Buffer::warps) {
-    // Where the ring is, once through memory: otherwise the compiler asks for the block's place in its
-    // cluster again in every stamp, which takes longer than the rest of it.
+    // Passes the ring's address through memory once: otherwise the compiler asks for the block's rank in its
+    // cluster again in every stamp, which takes longer than the rest of the stamp.
     if (!leads_) return;
     auto* const through = reinterpret_cast<volatile std::uint32_t*>(ring_);
     *through = static_cast<std::uint32_t>(__cvta_generic_to_shared(ring_));
@@ -90,8 +90,8 @@ class event_recorder {
     if (leads_) put(id, clock_now());
     ++count_;
   }
-  // Stamps once `value`, of the lane that writes, is there: what a load returned, say. The clock is told as 0
-  // where the value happens to be 0xdeadbee1.
+  // Stamps once `value` of the lane that writes is there, such as what a load returned. The clock is recorded
+  // as 0 if the value happens to be 0xdeadbee1.
   __device__ __forceinline__ void stamp(std::uint32_t id, std::uint32_t value) {
     if (leads_) put(id, clock_after(value));
     ++count_;

@@ -10,8 +10,9 @@ namespace mgsync {
 gpu_allocation allocate_ipc_memory(const gpu_members&, std::size_t bytes, given_back);
 gpu_allocation allocate_vmm_memory(const gpu_members&, std::size_t bytes, given_back);
 
-// How far into its allocation a part begins, so that successive barriers' flags lie at different places, as a
-// new process's would: an allocator gives the same address again. Whole lines, less than most_shift.
+// The offset of a part in its allocation. It varies, so that the flags of successive barriers lie at
+// different places, as those of new processes would, although an allocator returns the same address again. A
+// multiple of the line size, less than most_shift.
 inline constexpr std::size_t most_shift = std::size_t{1} << 20;
 std::size_t next_shift(int process);
 
@@ -22,7 +23,8 @@ std::string open_peer_access(const gpu_members&);
 // The first process's complaint that is not empty, the same in all of them. Collective.
 std::string first_complaint(const gpu_members&, const std::string& mine);
 
-// What f, which is not collective, complains of, or throws: between two collective calls nothing may.
+// Runs f, which is not collective, and returns its complaint, or the message of what it throws: between two
+// collective calls no process may throw.
 template <class F>
 std::string complaint_of(F f) {
   try {
@@ -30,18 +32,19 @@ std::string complaint_of(F f) {
   } catch (const std::exception& error) { return error.what(); }
 }
 
-// Runs f, which is not collective, in all processes. Collective: where it throws in one, all of them throw;
-// the others the first process's usage_error or timeout_error, or an api_error for all else, which says which
-// process could not.
+// Runs f, which is not collective, in all processes. Collective: if it throws in one, all of them throw. The
+// others throw what the first such process did if that was a usage_error or timeout_error, else an api_error;
+// the message names that process.
 void all_or_none(const gpu_members&, const std::function<void()>& f);
 
-// For destructors: waits for this process's GPUs, and gives back the caller's. Says what failed, and never
-// throws.
+// For destructors: waits for this process's GPUs, and leaves the caller's current GPU as it was. Prints
+// errors on stderr, and never throws.
 void wait_for_gpus(const gpu_members&) noexcept;
 
-// For destructors: waits for all processes, and whether they came. Not where an exception is on its way that
-// was not when the object was made (`exceptions_then` of std::uncaught_exceptions()): the others may be
-// anywhere. Says what failed, and never throws.
+// For destructors: waits for all processes, and returns whether they came. During stack unwinding by an
+// exception thrown after the object was made (`exceptions_then`: std::uncaught_exceptions() at that time) it
+// returns false at once, since the other processes may be anywhere. Prints errors on stderr, and never
+// throws.
 bool meet_before_freeing(const gpu_members&, int exceptions_then) noexcept;
 
 }  // namespace mgsync

@@ -79,7 +79,7 @@ std::string send_to(const std::string& name, int from, const std::vector<int>& m
   return {};
 }
 
-// The next message of a process of this user.
+// Receives the next message, which must come from a process of this user. Returns what failed, or nothing.
 std::string receive(int listening, std::chrono::nanoseconds patience,
                     std::vector<std::vector<unique_descriptor>>& into) {
   pollfd ready{listening, POLLIN, 0};

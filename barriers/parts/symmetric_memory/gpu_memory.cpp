@@ -38,7 +38,7 @@ class peer_access_memory final : public gpu_memory {
   std::vector<cuda::memory> owners_;
 };
 
-// Through the driver, whose refusals do not become the runtime's last error: that is the caller's.
+// By the driver, because a failing call of the runtime would change the last error that the caller sees.
 void open_to(int from, int to) {
   static const auto current = cuda::driver_function<decltype(&cuCtxGetCurrent)>("cuCtxGetCurrent");
   static const auto enable = cuda::driver_function<decltype(&cuCtxEnablePeerAccess)>("cuCtxEnablePeerAccess");

@@ -42,9 +42,9 @@ enum class peer_memory { automatic, ipc, vmm };
 
 class gpu_memory {
  public:
-  // Kernels that use the memory have ended on all GPUs of the caller. By IPC collective over the processes,
-  // since memory must not go while kernels of others use it; by VMM it stays until the last process has let
-  // go of it.
+  // Kernels that use the memory must have ended on all GPUs of the caller. Memory shared by IPC is destroyed
+  // collectively by all processes, because it must not be freed while kernels of others use it; memory shared
+  // by VMM stays until the last process has released it.
   virtual ~gpu_memory() = default;
   gpu_memory(const gpu_memory&) = delete;
   gpu_memory& operator=(const gpu_memory&) = delete;

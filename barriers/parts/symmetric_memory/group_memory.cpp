@@ -106,7 +106,7 @@ class shared_pinned_parts final : public pinned_parts {
       std::fprintf(stderr, "mgsync: CUDA: unpinning memory: %s\n", cudaGetErrorString(status));
   }
   std::byte* part(unsigned member) const override { return window_->part(member); }
-  // GPUs see it where the ranks do.
+  // Whether GPUs address it as the ranks do.
   bool same_address() const {
     void* seen = nullptr;
     cuda::check(cudaHostGetDevicePointer(&seen, registered_, 0), "asking where GPUs see pinned memory");
@@ -130,7 +130,7 @@ group_allocation allocate_group_memory(const topology::group& group, std::size_t
                    : wanted == "vmm" ? peer_memory::vmm
                                      : peer_memory::automatic;
   auto made = allocate_gpu_memory(here.members, bytes, how);
-  // The hosts may differ.
+  // It may have worked on one host and failed on another.
   if (hosts > 1)
     if (auto reason = first_complaint(where, made.reason); !reason.empty())
       return {nullptr, std::move(reason)};

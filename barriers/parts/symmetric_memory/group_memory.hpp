@@ -41,8 +41,7 @@ struct group_allocation {
 };
 
 // Zeroed memory of `bytes` on the GPU of each member, or why it cannot be had (alike on all ranks). `wanted`
-// is what
-// --peer-memory says: "", "ipc" or "vmm". Collective over the session's ranks.
+// is the value of --peer-memory: "", "ipc" or "vmm". Collective over the session's ranks.
 group_allocation allocate_group_memory(const topology::group&, std::size_t bytes, reach,
                                        std::string_view wanted, const session&);
 

@@ -15,7 +15,8 @@ namespace {
 // An allocation of its own, of whole 2 MiB pages: a handle opens all of the pages that it touches.
 constexpr std::size_t page = std::size_t{2} << 20;
 
-// A failed call that says "not here" rather than "broken".
+// The message of a failed call, which means that IPC does not work here rather than that something is broken.
+// Clears the runtime's last error.
 std::optional<std::string> complaint(cudaError_t status, std::string_view action) {
   if (status == cudaSuccess) return std::nullopt;
   cudaGetLastError();

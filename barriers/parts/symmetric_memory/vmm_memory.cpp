@@ -15,7 +15,8 @@ namespace {
 
 using cuda::driver_function;
 
-// The driver's calls for memory whose physical and virtual sides are apart.
+// The driver's calls for virtual memory management: physical allocations that are mapped to reserved
+// addresses.
 struct vmm_calls {
   decltype(&cuMemCreate) create = driver_function<decltype(&cuMemCreate)>("cuMemCreate");
   decltype(&cuMemRelease) release = driver_function<decltype(&cuMemRelease)>("cuMemRelease");
@@ -63,7 +64,7 @@ class vmm_memory final : public gpu_memory {
 
   ~vmm_memory() override {
     wait_for_gpus(members_);
-    // Without the other processes: memory that they have mapped stays until they unmap it.
+    // Not collective: memory that other processes have mapped stays until they unmap it.
     for (const auto address : mapped_) tell(vmm_calls::get().unmap(address, size_), "unmapping");
     for (const auto address : reserved_)
       tell(vmm_calls::get().free_addresses(address, size_), "giving addresses back");
@@ -175,7 +176,7 @@ class vmm_memory final : public gpu_memory {
     });
   }
 
-  // `import(process, nth, &handle)`: the nth member of that process.
+  // `import(process, nth, &handle)` imports the memory of the nth member of that process.
   template <class F>
   std::string import_all(std::vector<physical>& all, F import) {
     return complaint_of([&] { return import_each(all, import); });
@@ -208,7 +209,8 @@ class vmm_memory final : public gpu_memory {
     return problem;
   }
 
-  // One address for all local GPUs. The mapping keeps the memory; the handle may go.
+  // Maps a member's memory at one address for all local GPUs. The mapping keeps the memory, so the handle may
+  // be released.
   std::string place(unsigned member, CUmemGenericAllocationHandle handle) {
     const auto& calls = vmm_calls::get();
     CUdeviceptr address = 0;
@@ -287,7 +289,7 @@ bool fabric_everywhere(const gpu_members& members) {
 }  // namespace
 
 gpu_allocation allocate_vmm_memory(const gpu_members& members, std::size_t bytes, given_back when) {
-  // A driver that has fabric handles may still refuse them: no IMEX channel.
+  // A driver that supports fabric handles may still refuse them, for lack of an IMEX channel.
   if (fabric_everywhere(members))
     if (auto made = allocate(members, bytes, CU_MEM_HANDLE_TYPE_FABRIC, when); made.memory) return made;
   return allocate(members, bytes, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, when);

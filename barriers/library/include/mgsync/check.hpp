@@ -33,6 +33,7 @@
 //       An aggregate whose first field is a position has one. It runs in every worker, right before that
 //       worker's first arrival, when others may already be waiting. An object lasts for one launch; state
 //       that must outlast it belongs into the members' memory.
+//
 // and one of:
 //   void arrive_and_wait()
 //       called by every worker, on GPUs by all threads of the block; afterwards every worker may read what
@@ -44,7 +45,9 @@
 //       word of member `from`
 // The first two forms may return bool from arrive_and_wait() or wait(): false once go_on() returned false,
 // which ends the run. A barrier that waits for ever is ended by mgsync: host threads, and kernels with their
-// process. Optional:
+// process.
+//
+// Optional:
 //   static void start(void* part, unsigned member, const shape&)
 //       writes a member's initial values, on the host, before anybody arrives, and again for a second object
 //       on the same memory; without it the memory is zeroed

@@ -101,8 +101,7 @@ class multi_grid_group_over : private Policy::verdict {
     epoch_ = handle.records[block()].epoch;
   }
   template <class... Place>
-  multi_grid_group_over(const multi_grid_handle&&,
-                        Place&...) = delete;  // it would refer to a destroyed temporary
+  multi_grid_group_over(const multi_grid_handle&&, Place&...) = delete;  // it would refer to what is gone
   multi_grid_group_over(const multi_grid_group_over&) =
       delete;  // two copies would count their barriers apart
   multi_grid_group_over& operator=(const multi_grid_group_over&) = delete;
@@ -251,8 +250,7 @@ __device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const mult
                                                                       std::uint32_t& shared_word) {
   return multi_grid_group_with_word(handle, shared_word);
 }
-__device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) =
-    delete;  // it would refer to a destroyed temporary
+__device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // of a temporary
 __device__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1
