@@ -143,8 +143,8 @@ struct trial {
   std::vector<load_seen> loads;  // per local member, of a timed run beside load
   std::vector<std::vector<int>>
       ran_on;  // of a timed run on a host, per local member: the hardware thread of each worker
-  std::optional<double> taken;  // of a timed run on a host: the share of it that others took from the worker
-                                // that lost most; none: all slept by themselves
+  std::optional<double> taken;  // of a timed run on a host: the largest share of it for which a worker was
+                                // preempted; none where every worker also slept of its own accord
   std::vector<worker_record> records;  // of a recorded run, per local worker
   std::vector<arrival> arrivals;       // timed_out: of every worker that this process can see
 };

@@ -74,8 +74,8 @@ struct multi_grid::state {
     present = blocks;
   }
 
-  // Collective: resets the flags. No kernel of any process may use them, and the caller must let no process
-  // launch one before all have returned.
+  // Collective: waits for the GPUs of all processes, and resets the flags. Returns once all processes have
+  // done so, so that none launches a kernel before.
   void renew();
 
   // Collective: throws in all processes where one wants another `number` than process 0.

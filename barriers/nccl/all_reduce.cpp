@@ -122,7 +122,7 @@ class nccl_all_reduce final : public barrier {
   using clock = std::chrono::steady_clock;
   static constexpr std::uint32_t rounds_per_graph = 256;
 
-  // What a member gives in this run: other values than in the run before.
+  // A member's contribution in this run; it differs from that of the run before.
   float share_of(unsigned member) const { return static_cast<float>((member + 1) * (1 + runs_ % 16)); }
 
   std::chrono::nanoseconds time(unsigned local, const run_request& request, float& total) {

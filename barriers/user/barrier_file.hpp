@@ -32,7 +32,7 @@ class barrier_file {
   const check::file_table* table_ = nullptr;
 };
 
-// What is wrong with a file's table, as a sentence without the file's name; empty: nothing. Pure.
+// What is wrong with a file's table, as a sentence without the file's name; empty if nothing is.
 std::string what_is_wrong(const check::file_table*);
 
 }  // namespace mgsync::user

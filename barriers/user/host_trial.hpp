@@ -48,7 +48,7 @@ bool is_for(const check::barrier_table&, const scenario&);
 // The process must have no other threads that hold locks which the barrier's code needs.
 tried try_on_host(const check::barrier_table&, const scenario&);
 
-// What every barrier is tried with, in about so many rounds in all.
+// The scenarios that every barrier is tried with; together they have about `rounds` rounds.
 std::vector<scenario> host_scenarios(std::uint32_t rounds);
 
 }  // namespace mgsync::user

@@ -38,7 +38,7 @@ class host_barrier final : public barrier {
         of_(of),
         shape_(shape_of(group, blocks)),
         memory_(std::move(memory)),
-        // Not bounded: mgsync cannot end its waits, so the watchdog ends the process if it hangs.
+        // Not bounded: its waits need not give up, so the watchdog ends the process if it hangs.
         crew_(group, blocks, where, std::move(board), false, of.name),
         pool_(crew_.cpus()) {
     for (unsigned m = 0; m < shape_.members; ++m) parts_.push_back(memory_->part(m));

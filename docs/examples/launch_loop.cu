@@ -127,7 +127,8 @@ class loop {
     return std::chrono::duration<double, std::micro>(clock_type::now() - begin).count();
   }
 
-  // From the last block's end to the next kernel's first block, the median over the launches of the last run.
+  // The time from the last block's end to the first block of the next kernel, in us: the median over the
+  // launches of the last run.
   double between_kernels_us() const {
     std::vector<span_of_block> all(launches * blocks_);
     check(cudaMemcpy(all.data(), times_, all.size() * sizeof(span_of_block), cudaMemcpyDeviceToHost),

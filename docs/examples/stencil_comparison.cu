@@ -169,7 +169,7 @@ double seconds(const lanes& on, const method& m, unsigned steps) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// What one GPU makes of the same plate.
+// The result of one GPU on the same plate, to compare with.
 std::vector<float> alone(unsigned size, unsigned steps) {
   mgsync::multi_grid one({0});
   plate work(one, size, size);

@@ -12,7 +12,7 @@ namespace mgsync::round_loop {
 using algorithm::first_gpu_epoch;
 using algorithm::most_gpus;
 
-// What one GPU's blocks found. In that GPU's memory; read by the host after the kernel.
+// The findings of one GPU's blocks, in that GPU's memory; the host reads them after the kernel.
 struct device_findings {
   unsigned long long observations;
   unsigned long long violations;

@@ -74,7 +74,7 @@ class host_crew {
   struct findings {  // of one worker
     host_findings seen{};
     int cpu = -1;                 // where it was when the timed rounds had ended
-    std::optional<double> taken;  // the share of the timed rounds that others took from it
+    std::optional<double> taken;  // the share of the timed rounds for which it was preempted
     mgsync::outcome outcome = mgsync::outcome::completed;
     worker_record record;
   };

@@ -61,8 +61,8 @@ struct flag_barrier_request {
 // Collective over the session's ranks.
 flag_barrier_request request_of(const topology::group&, const configuration&, session&, std::string backend);
 
-// Why the kernels cannot run with this shape and this load, because not all blocks are resident at once;
-// empty if they can. Collective over the session's ranks.
+// Why the kernels cannot run with this shape and this load, for instance because not all blocks are resident
+// at once; empty if they can. Collective over the session's ranks.
 std::string why_no_room(const flag_barrier_request&, const round_kernels&,
                         const resident_blocks& = runtime_resident_blocks);
 

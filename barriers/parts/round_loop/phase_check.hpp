@@ -85,8 +85,8 @@ MGSYNC_HD constexpr reading reading_of(std::uint32_t seed, unsigned self, unsign
           payload_target(self, workers, round)};
 }
 
-// Whose phase a worker reads as its i-th in a round: all others where they are few, else the late worker's,
-// and a rotating sample.
+// How many other workers' phases a worker reads in a round, and whose it reads as its i-th: all others where
+// they are few, else the late worker's and a rotating sample.
 MGSYNC_HD constexpr unsigned read_count(unsigned workers) {
   return workers - 1 < most_phases_read ? workers - 1 : most_phases_read;
 }

@@ -8,8 +8,8 @@
 
 namespace mgsync {
 
-// What came: by process, the descriptors that it passed, in its order (none from the caller). Or why it does
-// not work, alike in all processes.
+// The descriptors that every process passed, by process and in its order (none from the caller itself); or
+// why it does not work, alike in all processes.
 struct passed_descriptors {
   std::vector<std::vector<unique_descriptor>> by_process;
   std::string reason;

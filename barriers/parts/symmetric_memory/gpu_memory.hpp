@@ -72,8 +72,9 @@ struct gpu_allocation {
   std::string reason;
 };
 
-// What becomes of memory that was freed: where all members are in one process it may stay with that, so that
-// the next takes microseconds, and begins at another place, as a new process's would.
+// Where freed memory goes: back to the GPU at once; or, where all members are in one process, to a pool of
+// that process, so that the next allocation takes microseconds and begins at another place, as a new
+// process's would.
 enum class given_back { at_once, when_the_process_ends };
 
 // Zeroed memory of `bytes` for each member. Collective over the processes; each of them has at least one

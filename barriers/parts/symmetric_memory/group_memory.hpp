@@ -22,7 +22,8 @@ class group_memory {
                std::vector<int> places)
       : host_ranks_(std::move(host_ranks)), memory_(std::move(memory)), places_(std::move(places)) {}
 
-  // As this rank's GPU number `local` addresses it; nothing (nullptr) where the member is on another host.
+  // The member's part, as this rank's GPU number `local` addresses it; nullptr where the member is on another
+  // host.
   std::byte* part(unsigned member, unsigned local) const {
     return places_[member] < 0 ? nullptr : memory_->part(static_cast<unsigned>(places_[member]), local);
   }

@@ -23,7 +23,7 @@ std::optional<std::string> complaint(cudaError_t status, std::string_view action
   return filled("CUDA IPC: {}: {}", action, cudaGetErrorString(status));
 }
 
-// What a process gives of a member's memory: its handle, and where the part begins in it.
+// What a process tells the others of a member's memory: its handle, and where the part begins in it.
 struct shared_part {
   cudaIpcMemHandle_t handle{};
   std::uint64_t shift = 0;

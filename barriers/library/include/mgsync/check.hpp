@@ -78,7 +78,7 @@
 
 namespace mgsync { namespace check {
 
-// What a barrier is asked to span.
+// The shape that a barrier is asked to span.
 struct shape {
   std::uint32_t members;
   std::uint32_t blocks;   // of the member that has most

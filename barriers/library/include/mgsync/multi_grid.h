@@ -78,7 +78,8 @@ int mgsync_multi_grid_wait(mgsync_multi_grid* grids);
 int mgsync_multi_grid_check(mgsync_multi_grid* grids);
 int mgsync_multi_grid_reset(mgsync_multi_grid* grids);
 
-/* From any thread, at any time while the group lives. poll returns one of the codes behind it. */
+/* May be called from any thread, at any time while the group lives. mgsync_multi_grid_poll() returns one of
+   the codes that follow. */
 int mgsync_multi_grid_abort(mgsync_multi_grid* grids, const char* why);
 enum { MGSYNC_DONE = 0, MGSYNC_AT_WORK = 1, MGSYNC_LOST = 2, MGSYNC_NO_GROUP = -1 };
 int mgsync_multi_grid_poll(const mgsync_multi_grid* grids);

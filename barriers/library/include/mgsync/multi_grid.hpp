@@ -91,7 +91,7 @@ struct group_options {
   group_options(std::chrono::duration<Count, Period> all) : timeout(all), first_timeout(all) {}
 };
 
-// What poll() sees.
+// The results of poll().
 enum class group_status {
   done,     // no launched kernel runs
   at_work,  // one does
