@@ -53,15 +53,15 @@ constexpr axis_of<std::uint64_t> bytes({.name = "bytes",
                                            .least = 0, .most = std::uint64_t{1} << 50, .defaults = "0"});
 constexpr const axis_declaration* axes_of_advise[] = {&members, &gpus, &shapes, &work, &bytes};
 
-// Counts that tell of this one: itself first, its half, and two.
+// The member counts to measure for advice on this one: itself first, then its half, and two.
 std::string counts_around(int all) {
   if (all <= 2) return fmt::format("{}", all);
   const int half = (all + 1) / 2;
   return half == 2 ? fmt::format("{},2", all) : fmt::format("{},{},2", all, half);
 }
 
-// The barriers of this machine by a process of this program, that ends in time: what it has by then is what
-// is known.
+// Measures the barriers of this machine by a child process with a time limit, and returns what it has by
+// then.
 std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int how_many) {
   const auto file = folder.file(0);
   std::vector<std::string> words{"--members",      counts_around(how_many),
@@ -76,7 +76,7 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
     words.insert(words.end(), {"--shape", typed->second.front()});
   take_note_of_signals();
   say("mgsync: no files were named: measuring here first\n");
-  // What writing down and answering take is not the child's.
+  // Leaves time for writing the results and the answer.
   const int code = run_this_program(words, asked.within * 9 / 10);
   if (signal_received() != 0) return {};
   const bool ended_in_time = code == 128 + SIGTERM && std::filesystem::exists(file);

@@ -6,13 +6,14 @@
 
 namespace mgsync {
 
-// What may be said of the step; typed like the axes of a study.
+// The options that describe the step; they are typed like the axes of a study.
 declared_axes advise_axes();
-// What was said of it: 0 members and no shape where nothing was. Throws usage_error.
+// The step as typed: 0 members and no shape where these were not. Throws usage_error.
 report::step step_asked(const options&);
 
-// Without files it measures here first, within 20 s. Prints sentences and the barriers, and writes --json.
-// Returns the exit code. Throws usage_error where nothing is known of such members.
+// Without files it first measures on this machine, for at most 20 s by default. Prints sentences and the
+// barriers, and writes --json. Returns the exit code. Throws usage_error where there are no results for such
+// members.
 int advise_command(const options&);
 
 }  // namespace mgsync

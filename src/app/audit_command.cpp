@@ -17,7 +17,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using audit::severity;
 
-constexpr std::size_t most_places = 4;  // of a question, in the text
+constexpr std::size_t most_places = 4;  // places that the text lists for one open question
 
 struct totals {
   std::size_t functions = 0, judged = 0, waits = 0, clocks = 0, faults = 0, doubts = 0;
@@ -30,7 +30,7 @@ std::string place(const audit::function& f, std::size_t at) {
   return f.is_text ? fmt::format("line {}: {}", s.at, s.text) : fmt::format("{:#x}: {}", s.at, s.text);
 }
 
-// Nothing in it waits, or is timed, or is asked about.
+// Whether the report has nothing to show: no waits, no timed code, no findings and no open questions.
 bool says_nothing(const audit::report& r) {
   return r.waits.empty() && r.clocks < 2 && r.findings.empty() && r.not_known.empty();
 }

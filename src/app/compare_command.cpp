@@ -22,7 +22,7 @@ namespace {
 
 constexpr double default_node_limit = 0.1;  // of --reference without --fail-slower
 
-// "a.json,b.json": each a process of its own.
+// "a.json,b.json": several files, each of a process of its own.
 std::vector<result_file> read_side(std::string_view side, const std::string& list) {
   std::vector<result_file> files;
   for (const auto name : split_at_commas(list)) {
@@ -51,7 +51,7 @@ std::vector<json_document> documents_of(std::vector<result_file>& files) {
   return documents;
 }
 
-// The same numbers twice are no second process.
+// Throws usage_error where a file is named twice, as it is not the result of two processes.
 void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector<result_file>& now) {
   std::vector<const result_file*> all;
   for (const auto* side : {&base, &now})
@@ -79,7 +79,7 @@ int judge(const comparison& compared, double limit, bool allow_missing, const st
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
 
-// Why these files may not say all that was measured; empty: they do.
+// Why these files may be incomplete; empty: they are complete.
 std::string doubt_of(const std::vector<result_file>& files) {
   for (const auto& file : files) {
     if (!file.damage.empty()) return file.name + " is damaged";
@@ -102,8 +102,8 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
   return static_cast<int>(exit_code::all_waived);
 }
 
-// Where the reference results are: MGSYNC_REFERENCE, or as installed beside this program, or in its build
-// folder.
+// The folder of the reference results: MGSYNC_REFERENCE, or the one installed with this program, or that of
+// its build folder.
 std::vector<std::filesystem::path> reference_folders() {
   std::error_code ignored;
   if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) {
@@ -118,7 +118,7 @@ std::vector<std::filesystem::path> reference_folders() {
   return {program / ".." / "share" / "mgsync" / "reference", program / "reference"};
 }
 
-// The results of the same kind of machine that have most points in common with these, if any.
+// The reference of the same kind of machine that has most points in common with these results, if any.
 std::vector<result_file> reference_for(const result_file& now) {
   std::vector<std::string> kinds;
   std::vector<result_file> best;
@@ -173,7 +173,7 @@ int compare_command(const options& asked) {
   const auto doubt = doubt_of(now);
   const auto compared = compare(documents_of(base), documents_of(now), asked.noise);
   if (asked.reference) {
-    auto of_both = compared;  // what only one side has is counted, not listed
+    auto of_both = compared;  // points of one side only are counted, not listed
     of_both.only_base.clear();
     of_both.only_new.clear();
     if (!compared.points.empty() || !compared.lost.empty()) tell("\n{}", format_comparison(of_both));

@@ -5,8 +5,9 @@
 
 namespace mgsync {
 
-// Prints the comparison on stdout. Returns 0, or gate_shut with --fail-slower. Throws usage_error for files
-// that are none, of machines that differ by more than --across allows, or without a common point.
+// Prints the comparison on stdout. Returns 0, or gate_shut where --fail-slower found something slower. Throws
+// usage_error for files that are not results, whose machines differ by more than --across allows, or that
+// have no point in common.
 int compare_command(const options&);
 
 }  // namespace mgsync

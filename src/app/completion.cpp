@@ -13,8 +13,8 @@
 namespace mgsync {
 namespace {
 
-// Each asks with the words up to the cursor, and takes lines of a word, a tab and what it is; the line :files
-// means names of files. bash cuts words at : and =, and replaces what is behind the last of them.
+// Each script passes the words up to the cursor and gets lines of a word, a tab and its description; the line
+// :files means names of files. bash splits words at : and =, and replaces only what follows the last of them.
 constexpr std::pair<std::string_view, std::string_view> scripts[] = {
     {"bash", R"script(# Written by `mgsync completion bash`.
 _mgsync() {
@@ -83,8 +83,8 @@ std::vector<completed_word> names_of_studies() {
   return all;
 }
 
-// The value of an option: of a list the part behind the last comma. `before` stands in front of it in the
-// same word.
+// Completes the value of an option; for a list the part after the last comma. `before` is what precedes it in
+// the same word.
 completion_answer values_of(const offered_option& option, std::string before, std::string_view typed) {
   if (option.value == "FILE" || option.value == "DIR") return {.files = true};
   if (option.value == "LIST") before += typed.substr(0, typed.rfind(',') + 1);
@@ -93,7 +93,7 @@ completion_answer values_of(const offered_option& option, std::string before, st
   return {std::move(all)};
 }
 
-// A word that is no option: a command, or what follows it.
+// Completes a word that is not an option: a command, or its argument.
 completion_answer plain(std::span<const std::string> before) {
   if (before.empty()) return {names_of_commands()};
   const auto found = std::ranges::find(all_commands(), before.front(), &described_command::name);
@@ -159,7 +159,7 @@ completion_answer completions(std::span<const std::string> words) {
     answer = everything_for(words);
   } catch (const usage_error&) {
     return {};
-  }  // what stands before it is wrong, and is said once it is entered
+  }  // an error in the words before it is reported when the command is run
   std::erase_if(answer.words, [&](const auto& one) { return !one.word.starts_with(words.back()); });
   return answer;
 }

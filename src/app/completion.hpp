@@ -1,5 +1,5 @@
-// What a shell completes. The scripts for bash, zsh and fish know nothing of mgsync's words: they ask the
-// program that is typed, which answers from the tables of commands and options and from the studies' axes.
+// Shell completion. The scripts for bash, zsh and fish contain none of mgsync's words: they run the typed
+// program, which answers from the tables of commands and options and from the studies' axes.
 #pragma once
 
 #include <span>
@@ -11,22 +11,23 @@ namespace mgsync {
 
 // "bash", "zsh", "fish"
 std::vector<std::string_view> shell_names();
-// What a shell reads once; usage_error names the shells.
+// The script that a shell sources; throws usage_error, which names the known shells.
 std::string completion_script(std::string_view shell);
 
 struct completed_word {
   std::string word;
-  std::string what{};  // for shells that show it
+  std::string what{};  // a description, for shells that show one
 };
 struct completion_answer {
   std::vector<completed_word> words{};
-  bool files = false;  // names of files, which the shell knows
+  bool files = false;  // the shell shall complete names of files
 };
 
-// What the last of these words may become; the others are complete. Never throws for what is typed.
+// Completions of the last of these words; the others are complete. Does not throw for wrong words.
 completion_answer completions(std::span<const std::string> words);
 
-// The scripts' question, `completion answer -- WORD...`: whether it is that, and what is printed then.
+// The call by which the scripts ask, `completion answer -- WORD...`: whether the command line is that call,
+// and the text to print for it.
 bool asks_completion(std::span<const std::string> typed);
 std::string answer_completion(std::span<const std::string> typed);
 

@@ -15,7 +15,7 @@ namespace mgsync {
 
 namespace {
 
-// Who of the job was lost. Where it is the rank that writes, the one that stands by does from now on.
+// Which ranks of the job were lost. If rank 0 is among them, the rank that stands by takes over writing.
 std::string lost_now(outputs& written) {
   auto lost = communicator::lost_ranks();
   if (!lost.empty() && communicator::first_is_gone()) written.take_over();
@@ -38,8 +38,9 @@ void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
   written.write_in_emergency(why, blame);
 }
 
-// A launcher that lost a rank ends the others, and gives them a second. Asked to end without that, the
-// command goes on to its own end, which may take longer than it has.
+// After a lost rank, the launcher sends the others a signal and gives them about a second, so everything is
+// written at once. After another signal the command ends by itself; as that may take too long, the results
+// are written already now.
 bool write_at_signal(outputs& written) {
   if (crash_received() != 0) {
     const auto rank = communicator::this_rank();

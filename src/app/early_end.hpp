@@ -1,6 +1,5 @@
-// What becomes of a command that ends before its time: one sentence, the same on stderr, in the document and
-// in the store, and nobody blamed who did nothing wrong: a barrier is not for a rank that was lost, nor for a
-// signal.
+// Handles a command that ends early: writes the same sentence to stderr, the document and the store, and
+// records the right status: a barrier has not failed because a rank was lost or a signal came.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,8 @@
 
 namespace mgsync {
 
-// Takes note of signals and sets a watchdog over the command, which writes to `written`. Both outlive it.
+// Installs the signal handlers and starts a watchdog that writes to `written`. Both arguments must outlive
+// the command.
 void watch_over(std::optional<watchdog>& dog, outputs& written);
 
 }  // namespace mgsync

@@ -33,7 +33,8 @@ constexpr std::pair<std::string_view, std::string_view> endings[] = {
     {"128+n", "ended by signal n"},
 };
 
-// The text in lines of at most `width`, each behind `indent` blanks, the first behind `left`.
+// The text in lines of at most `width` columns, each indented by `indent` blanks, the first one beginning
+// with `left`.
 std::string wrapped(std::string left, std::size_t indent, std::size_t width, std::string_view text) {
   std::string lines = std::move(left);
   for (bool first = true; !text.empty(); first = false) {
@@ -61,7 +62,7 @@ std::string help_of_options(const std::vector<offered_option>& options) {
   return text;
 }
 
-// A word as mdoc(7) reads it: what it would take for its own is marked.
+// Escapes what mdoc(7) would interpret in a word.
 std::string marked(std::string_view word) {
   std::string text;
   for (const char c : word)
@@ -74,7 +75,7 @@ std::string marked(std::string_view word) {
   return text.starts_with('.') ? "\\&" + text : text;
 }
 
-// Text in short lines; a sentence begins a line.
+// Text in short lines, with each sentence on a new line.
 std::string as_mdoc(std::string_view text) {
   std::string lines;
   std::size_t column = 0;
@@ -91,7 +92,7 @@ std::string as_mdoc(std::string_view text) {
   return lines + "\n";
 }
 
-// A word behind a macro, which is no macro itself.
+// A word after a macro, escaped where it would be a macro itself.
 std::string as_argument(std::string_view word) { return "\\&" + marked(word); }
 
 std::string entry_of(const offered_option& option) {
@@ -106,7 +107,7 @@ std::string list_of(const std::vector<offered_option>& options) {
   return text + ".El\n";
 }
 
-// "November 23, 2026", as .Dd takes it.
+// "November 23, 2026", as the macro .Dd expects it.
 std::string in_words(std::string_view date) {
   constexpr std::array<std::string_view, 12> months{"January",   "February", "March",    "April",
                                                     "May",       "June",     "July",     "August",

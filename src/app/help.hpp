@@ -9,13 +9,13 @@
 
 namespace mgsync {
 
-// Everything, or what one command takes.
+// The help of all commands, or of one.
 std::string help_text(std::optional<command> of = std::nullopt, declared_axes axes = {});
-// What it says of axes: each one's option, what it is, its default, what it accepts.
+// The lines about axes: each one's option, description, default and accepted values.
 std::string help_lines(declared_axes axes);
 
-// mgsync(1) as mdoc(7), which man and mandoc read: every command and option, and of each study its axes.
-// `date`: 2026-11-23.
+// The manual page mgsync(1) in mdoc(7): every command and option, and the axes of each study. `date`:
+// 2026-11-23.
 std::string manual_page(declared_axes default_axes, std::string_view version, std::string_view date);
 
 }  // namespace mgsync

@@ -5,7 +5,7 @@
 
 namespace mgsync {
 
-// Collective over the job, whose ranks see these machines; the first one prints.
+// Collective over the job; rank 0 prints. The views are those of all ranks.
 int list_backends(const campaign_request&, const communicator& job, std::span<const topology::rank_view>);
 
 }  // namespace mgsync

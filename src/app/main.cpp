@@ -51,7 +51,7 @@ bool is_campaign(const options& asked) {
   return asked.command == command::measure || asked.command == command::study;
 }
 
-// Commands that need no ranks: where a launcher started several processes, the first does it.
+// Commands that need no ranks: where a launcher started several processes, only the first carries them out.
 std::optional<int> run_alone(const command_line& line, bool first) {
   const auto& asked = line.asked;
   constexpr command together[] = {command::measure, command::study, command::list, command::topology};
@@ -76,7 +76,8 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   }
 }
 
-// What needs no looking around, and what processes of its own do: before MPI or CUDA is started in this one.
+// Handles what needs no measuring, and --processes, which measures in child processes, before MPI or CUDA is
+// started in this process. Returns the exit code; nothing: go on.
 std::optional<int> run_elsewhere(const command_line& line, const std::vector<std::string>& words) {
   if (!is_campaign(line.asked)) return std::nullopt;
   if (const auto done = without_measuring(line.asked, line.studies)) return done;
@@ -84,8 +85,8 @@ std::optional<int> run_elsewhere(const command_line& line, const std::vector<std
   return measure_in_processes(line.asked, line.studies, words);
 }
 
-// Takes a step that may go wrong on this rank alone. Where there are others, it does not throw but returns
-// why: they wait for this one in MPI, and are told there.
+// Carries out a step that may fail on this rank alone. With several ranks it returns the reason instead of
+// throwing: the others wait for this rank in MPI and get the reason there.
 template <class Step>
 ending_word tried(Step step) {
   const auto told = read_launch();
@@ -106,14 +107,14 @@ topology::machine look_and_start_gpus(const options& asked, const launch& told) 
   auto seen = look_around(asked);
   if (is_campaign(asked) && !asked.dry_run) {
     auto own = gpus_to_own(asked, told, seen);
-    std::reverse(own.begin(), own.end());  // the first is the current one when MPI starts
+    std::reverse(own.begin(), own.end());  // so that the first GPU is the current one when MPI starts
     if constexpr (with_cuda)
       for (const int gpu : own) start_gpu(gpu);
   }
   return seen;
 }
 
-// `wrong`: why this rank cannot do what it was asked to.
+// `wrong`: why this rank cannot go on; it is passed to the other ranks.
 int run_together(const command_line& line, ending_word wrong, std::optional<communicator>& job, watchdog& dog,
                  outputs& written) {
   const auto& asked = line.asked;
@@ -144,7 +145,7 @@ int run_together(const command_line& line, ending_word wrong, std::optional<comm
   return list_backends(campaign_of(asked, line.studies, *job, views), *job, views);
 }
 
-// Ends all ranks when there are several: the others do not know of this one's failure.
+// Ends all ranks where there are several, as the others do not know of this one's failure.
 int leave(const std::optional<communicator>& job, exit_code code) {
   if (job && job->size() > 1) {
     if (job->rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));  // rank 0 speaks first
@@ -153,7 +154,7 @@ int leave(const std::optional<communicator>& job, exit_code code) {
   return static_cast<int>(code);
 }
 
-// An error that only one rank knows of names it, where there are several.
+// The error's message, with the name of this rank where there are several.
 std::string of_this_rank(const std::exception& error) {
   const auto rank = read_launch().rank;
   const auto name = communicator::this_rank();
@@ -162,7 +163,7 @@ std::string of_this_rank(const std::exception& error) {
                        : error.what();
 }
 
-// What only this rank knows: the others are told so, and the sentence is the same everywhere.
+// Reports an error of this rank alone, by the same sentence to the other ranks, on stderr and in the files.
 void tell_of(const std::exception& error, outputs& written) {
   const auto why = of_this_rank(error);
   communicator::leave_word(why);
@@ -177,7 +178,7 @@ int run(const std::vector<std::string>& entered) {
   }
   const auto typed = as_parsed(entered);
   outputs written;
-  std::optional<watchdog> dog;  // ends after MPI does, which it watches
+  std::optional<watchdog> dog;  // destroyed after MPI is finalized, as it watches that
   std::optional<communicator> job;
   const bool speaks = read_launch().first();
   try {

@@ -19,7 +19,7 @@ std::vector<result_file> read_all(const options& asked) {
   std::vector<result_file> files;
   for (const auto& name : asked.files) {
     std::error_code absent;
-    // What a job that was ended before it began leaves behind.
+    // An empty file is what a job leaves that was ended before it began.
     if (std::filesystem::file_size(name, absent) == 0 && !absent) {
       say("mgsync: {} is empty and was left out\n", name);
       continue;
@@ -36,7 +36,7 @@ std::vector<result_file> read_all(const options& asked) {
   return files;
 }
 
-// A point that was interrupted is written as its samples, so that --resume goes on with it.
+// Of an interrupted point only the samples are written, so that --resume continues it.
 void write_store(const std::string& file, const json_document& document,
                  const std::map<std::string, std::string>& settings) {
   store merged(file, {document.machine, document.command, document.seed, document.started, settings});

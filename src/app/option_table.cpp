@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
 constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
 
-// Setters: a switch, a word as it is, and a value that `Read` makes of the word.
+// Setters for a switch, for an unchanged word, and for a value that `Read` parses.
 template <auto Member, bool Value = true>
 void turn(options& o, std::string_view, std::string_view) {
   o.*Member = Value;
@@ -32,7 +32,7 @@ template <std::uint64_t Least, std::uint64_t Most>
 std::uint64_t whole_from(std::string_view name, std::string_view word) {
   return whole(name, word, Least, Most);
 }
-// The words of a table: by themselves, or with the values that they mean.
+// Words of a table, alone or with the values that they stand for.
 template <const auto& Words>
 std::vector<std::string> listed() {
   std::vector<std::string> all;
@@ -53,7 +53,7 @@ void use(options& o, std::string_view, std::string_view) {
   o.profile = Profile;
 }
 
-// Behind --json the other forms of documents.
+// Inserts the options for other forms of documents after --json.
 std::vector<described_option> with_forms(std::span<const described_option> table) {
   std::vector<described_option> all(table.begin(), table.end());
   auto at = std::ranges::find(all, "json", &described_option::name) + 1;

@@ -1,4 +1,5 @@
-// The table of all commands, and that of all options: what each is called, who takes it, what its value is.
+// The table of all commands, and that of all options: their names, the commands that accept them, and their
+// values.
 #pragma once
 
 #include <initializer_list>
@@ -24,13 +25,13 @@ class command_set {
 
 struct described_option {
   std::string_view name;
-  char letter;  // of the short form; 0: none
+  char letter;  // the short form; 0: none
   command_set used_by;
-  std::string_view value;  // what --help calls it; empty: a switch
+  std::string_view value;  // the name of its value in --help; empty: a switch
   std::string_view help;
-  // Puts the value, read as its type, where it belongs; throws usage_error for one that is none.
+  // Parses the value and stores it in the options; throws usage_error for a wrong one.
   void (*set)(options&, std::string_view name, std::string_view value);
-  // What the value may be, where that is one of some words.
+  // The accepted words, where the value is one of a fixed set.
   std::vector<std::string> (*words)() = nullptr;
 };
 std::span<const described_option> all_options();
@@ -38,7 +39,7 @@ std::span<const described_option> all_options();
 struct described_command {
   command what;
   std::string_view name;   // as it is typed
-  std::string_view words;  // what follows it, for --help
+  std::string_view words;  // its arguments, for --help
   std::string_view help;
 };
 std::span<const described_command> all_commands();

@@ -17,7 +17,7 @@ namespace {
   throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, value, accepted));
 }
 
-// The whole text as a number, or nothing.
+// The text as a number; nothing unless all of it is one.
 template <class Number>
 std::optional<Number> number(std::string_view text) {
   Number value = 0;
@@ -25,7 +25,7 @@ std::optional<Number> number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-// 0.1 or 10%; no number where it is none, which no bounds accept.
+// Reads 0.1 or 10%; NaN for anything else, which no bounds accept.
 double share(std::string_view text) {
   const bool percent = text.ends_with('%');
   return number<double>(percent ? text.substr(0, text.size() - 1) : text).value_or(NAN) / (percent ? 100 : 1);

@@ -1,5 +1,5 @@
-// What the words after an option mean. Each function throws usage_error that names the option, the word and
-// what is accepted.
+// Parses the values of options. Each function throws usage_error, which names the option, the word and what
+// is accepted.
 #pragma once
 
 #include <chrono>

@@ -16,15 +16,15 @@
 namespace mgsync {
 namespace {
 
-// The letter that stands for an axis: its first, where no other one has that; of an axis it is rather `h`
-// that asks for help.
+// The short form of an axis: its first letter, where no other axis begins with it and it is not `h`, which
+// means help; 0: none.
 char letter_of(const axis_declaration& axis, declared_axes axes) {
   const char first = axis.name.front();
   const auto same = std::ranges::count_if(axes, [&](const auto* a) { return a->name.front() == first; });
   return same == 1 && first != 'h' ? first : char{0};
 }
 
-// As program_options has it: "name,letter".
+// The option's name as boost::program_options takes it: "name,letter".
 std::string with_letter(std::string name, char letter) {
   if (letter != 0) name += fmt::format(",{}", letter);
   return name;
@@ -46,7 +46,7 @@ const described_command& description_of(command what) {
   return *std::ranges::find(all_commands(), what, &described_command::what);
 }
 
-// Everything that this command takes: the studies' axes, and options.
+// Everything that this command accepts: the studies' axes, and options.
 std::vector<std::string> accepted_by(command what, declared_axes axes) {
   std::vector<std::string> names;
   for (const auto* axis : axes) names.push_back(axis->option());
@@ -55,7 +55,8 @@ std::vector<std::string> accepted_by(command what, declared_axes axes) {
   return names;
 }
 
-// An option that the command does not use is refused, with whose it is and what the command takes.
+// Throws usage_error for an option that only other commands (`owners`) take; it names these and what this
+// command accepts.
 [[noreturn]] void refuse_option(command what, std::string_view name, declared_axes axes,
                                 const std::vector<std::string>& owners) {
   throw usage_error(fmt::format("mgsync {} does not take --{} ({} {}); accepted: --{}",
@@ -74,7 +75,7 @@ void must_take(command what, const described_option& option, declared_axes axes)
 
 namespace po = boost::program_options;
 
-// Of a name that is no option here: an axis of other studies, or none at all.
+// Throws usage_error for a name that is not an option here: either an axis of other studies, or unknown.
 [[noreturn]] void explain_unknown(std::string name, command what, declared_axes axes) {
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   std::vector<std::string> owners;
@@ -132,7 +133,7 @@ po::parsed_options parse(std::span<const std::string> arguments, declared_axes a
   return parsed;
 }
 
-// An empty word is a variable of a script that is not set, and not "without this option".
+// An empty word is probably an unset variable of a script, so it does not count as "without this option".
 void refuse_nothing(std::string_view option, std::string_view value, std::string_view takes,
                     std::string_view help) {
   if (value.empty())
@@ -140,7 +141,7 @@ void refuse_nothing(std::string_view option, std::string_view value, std::string
         fmt::format("--{} is followed by an empty word; accepted: {}: {}", option, takes, help));
 }
 
-// The words that follow a command which reads files.
+// Takes the words after a command that reads files.
 void check_files(const options& o) {
   if (o.command != command::study && std::ranges::count(o.files, std::string()) > 0)
     throw usage_error(fmt::format("mgsync {} is followed by an empty word; accepted: names of files",
@@ -199,7 +200,7 @@ void settle_gpus(options& o) {
   o.device = "gpu";
 }
 
-// What a profile stands for gives way to what is typed.
+// Typed options override those of a profile.
 void apply_profile(options& o) {
   if (o.given.contains("quick") && o.given.contains("full"))
     throw usage_error("--quick and --full are two profiles; accepted: one of them");
@@ -242,7 +243,7 @@ void reject_contradictions(const options& o) {
 
 std::vector<std::string> plain_words(std::span<const std::string> arguments) {
   std::vector<std::string> plain;
-  // A word behind an option that nobody knows is its value, too, unless it is a command.
+  // A word after an unknown option is taken for its value, unless it is a command.
   const auto followed_by_value = [](std::string_view word, std::string_view next) {
     if (word == "-h" || word.find('=') != std::string_view::npos) return false;
     const auto is = [&](std::string_view name) {
@@ -287,7 +288,8 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
             throw usage_error(fmt::format("--{} takes a file's name, not the option '{}'; accepted: {}, or "
                                           "./{} for a name that begins so",
                                           option.name, value, option.value, value));
-          option.set(result, option.name, value);  // most say themselves what they take in place of nothing
+          option.set(result, option.name,
+                     value);  // before refuse_nothing(): most setters refuse an empty value themselves
           if (!option.value.empty()) refuse_nothing(option.name, value, option.value, option.help);
           used.push_back(&option);
           result.given.emplace(option.name, value);

@@ -41,31 +41,31 @@ struct typed_option {
 
 struct options : output_request, study_settings {
   mgsync::command command = command::measure;
-  std::optional<mgsync::command> help_for;  // of --help: the command that was named
+  std::optional<mgsync::command> help_for;  // for --help: the command that was named
   std::vector<std::string> files;           // the words after the command: files, or a study's name
   typed_words axes;                         // of the studies that are measured, or of advise, as typed
   std::map<std::string, std::string, std::less<>> given;  // the options that were typed, without axes
 
-  std::span<const typed_option> profile;  // what --quick or --full stands for
+  std::span<const typed_option> profile;  // the options that --quick or --full stands for
 
   std::string device = "auto";  // auto | host | gpu
-  std::string gpus;             // what --gpus said: then `device` is gpu
+  std::string gpus;             // the value of --gpus; `device` is then gpu
   thread_level mpi_threads = thread_level::single;
   std::string topology_file;
   std::optional<std::uint64_t> seed;
   bool dry_run = false;
-  unsigned processes = 1;       // fresh ones, that each run the campaign
+  unsigned processes = 1;       // fresh processes that each run the campaign
   std::string format = "text";  // of topology
 
   bool manual_page = false;                                    // of help
-  std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files: what it may take
-  bool across_gpus = false;              // of audit: every flag is taken for one between GPUs
-  bool less_order = false;               // what orders less than a barrier is ranked all the same
+  std::chrono::nanoseconds within = std::chrono::seconds(20);  // for advise without files: the time limit
+  bool across_gpus = false;              // for audit: treat every flag as one between GPUs
+  bool less_order = false;               // rank subjects that order less than a barrier, too
   std::string by;                        // of show: "shape", "members" or another axis, or empty
   std::string where;                     // of show: which points, as typed
   std::string figure;                    // of show: its name
   std::string tables;                    // of show: their names, as typed
-  bool reference = false;                // of compare: BASE is what came with mgsync
+  bool reference = false;                // for compare: BASE is a reference that comes with mgsync
   std::optional<double> noise;           // of compare: share
   std::optional<double> fail_slower;     // of compare: share
   bool allow_missing = false;            // of compare
@@ -73,30 +73,29 @@ struct options : output_request, study_settings {
   std::optional<mgsync::across> across;  // of compare, merge and report
 };
 
-// The words of a command line that are no options and no values of theirs: the command, then its files.
+// The words of a command line that are neither options nor their values: the command, then its files.
 std::vector<std::string> plain_words(std::span<const std::string> arguments);
 
 // Throws usage_error naming the option, the value and what is accepted. The axes of the studies that are
 // measured, or of advise, are options too.
 options parse_options(std::span<const std::string> arguments, declared_axes axes = {});
 
-// Throws usage_error: GPUs alone were asked for, by whichever option, and `why` is why none can be had.
+// Throws usage_error where an option asked for GPUs; `why` says why there are none.
 [[noreturn]] void refuse_gpus(const options&, std::string_view why);
 
-// An option that a command takes, of the table or an axis of the studies that are measured, for whoever
-// shows it.
+// An option that a command accepts, from the table or as an axis of the studies, for help and completion.
 struct offered_option {
   std::string name;
   char letter = 0;    // of the short form; 0: none
   std::string value;  // empty: a switch
   std::string help;
-  std::vector<std::string> words{};  // that the value, or a part of a list, may be
+  std::vector<std::string> words{};  // accepted as the value, or as a part of a list
 };
 std::vector<offered_option> offered_axes(declared_axes);
 // The others; of no command: of every one.
 std::vector<offered_option> offered_options(std::optional<command>);
 
-// `help study launch` is `study launch --help`: the words that are parsed. Others are left as they are.
+// Rewrites `help study launch` to `study launch --help`; returns other words unchanged.
 std::vector<std::string> as_parsed(std::vector<std::string> typed);
 
 }  // namespace mgsync

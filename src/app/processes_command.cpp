@@ -28,7 +28,7 @@
 namespace mgsync {
 namespace {
 
-// The command line of one process: without what belongs to all of them.
+// The command line of one process, without the options that concern all of them together.
 std::vector<std::string> words_of_one(const options& asked, const std::vector<std::string>& words) {
   std::vector<std::string> of_all{"--processes", "--json", "--seed", "--figures"};
   for (const auto& [form, file] : asked.forms) of_all.push_back("--" + form);
@@ -36,19 +36,20 @@ std::vector<std::string> words_of_one(const options& asked, const std::vector<st
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
     if (std::ranges::find(of_all, name) == of_all.end()) kept.push_back(words[i]);
-    else if (name.size() == words[i].size()) ++i;  // its value is the next word
+    else if (name.size() == words[i].size()) ++i;  // the next word is its value: skip it
   }
   return kept;
 }
 
-// Why fewer processes than were asked for have been run.
+// The status to record where fewer processes than requested have run.
 result_status how_it_ended(int code) {
   if (signal_received() != 0) return result_status::interrupted;
   return code == static_cast<int>(exit_code::barrier_failed) ? result_status::failed : result_status::error;
 }
 
-// In the process that removes: signals of the terminal are not for it, and whoever reads what mgsync says
-// does not wait for it.
+// The body of the process that removes the folder once the parent has ended. It leaves the terminal's process
+// group, so that Ctrl-C does not end it, and closes the standard streams, so that nobody who reads mgsync's
+// output waits for it.
 [[noreturn]] void remove_after(unique_descriptor alive, int until, const std::filesystem::path& folder) {
   alive = {};
   setsid();
@@ -57,7 +58,7 @@ result_status how_it_ended(int code) {
   char nothing = 0;
   while (read(until, &nothing, 1) < 0 && errno == EINTR) {}
   std::error_code failed;
-  for (int i = 0; i < 50; ++i) {  // a process that is just ending may put a file there
+  for (int i = 0; i < 50; ++i) {  // repeated, as a process that is just ending may still create a file there
     std::filesystem::remove_all(folder, failed);
     if (!std::filesystem::exists(folder, failed)) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -107,7 +108,7 @@ int run_this_program(std::vector<std::string> words, std::optional<std::chrono::
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
-    setpgid(0, 0);  // a signal of the terminal reaches it once, through us
+    setpgid(0, 0);  // so that a signal of the terminal reaches it only through this process
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     execv("/proc/self/exe", arguments.data());
     _exit(127);
@@ -148,7 +149,7 @@ int measure_in_processes(const options& asked, std::span<const study* const> stu
     code = run_this_program(this_one);
     if (std::filesystem::exists(folder.file(i))) files.push_back(read_result_file(folder.file(i)));
     const bool went_on = code == 0 || code == static_cast<int>(exit_code::all_waived);
-    if (!went_on) break;  // a barrier that failed does so for good
+    if (!went_on) break;  // a failure would occur again in the next process
   }
   if (files.empty()) return code != 0 ? code : 128 + signal_received();
   auto merged = merge_results(files, replication::processes);

@@ -40,7 +40,7 @@ std::string capitalized(std::string_view word) {
   return text;
 }
 
-// What failed or broke, one by one; and what could not run, by reason.
+// Lists failed points and errors one by one, and waived points by reason.
 table endings_of(std::span<const result> results) {
   table t{{"endings", "What was not measured",
            "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."},
@@ -146,8 +146,8 @@ std::vector<std::string> failures_of(const std::vector<shown_study>& several) {
   return sentences;
 }
 
-// Rows and sections of one machine; what was learned goes to the verdict, and what could not be evaluated to
-// `failed` too.
+// Adds the rows and sections of one machine to the page, its sentences to the verdict, and evaluations that
+// threw also to `failed`.
 void add_machine(report::page& p, const report_files& all, const reported_machine& m, std::size_t number,
                  bool alone, std::vector<std::string>& failed) {
   const auto prefix = fmt::format("m{}-", number);
@@ -167,7 +167,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
   }
   for (auto& one : evaluated) {
     auto& shown = one.shown;
-    // All that the barriers say, and of every other study what it says first: the rest stands with its
+    // All sentences about barriers, and the first sentence of every other study; its others stand with its
     // figures.
     constexpr std::size_t most_of_a_study = 2;
     const auto first = !one.failed.empty()             ? std::size_t{0}
@@ -187,7 +187,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
   if (auto summary = summary_of(m.results); !summary.empty()) found.shown.sentences.push_back(summary + ".");
   if (auto endings = endings_of(m.results); !endings.rows.empty())
     found.shown.tables.push_back(std::move(endings));
-  // What each of several machines says first stands at the top too.
+  // With several machines, the first sentence of each also stands at the top.
   if (!alone && !found.shown.sentences.empty())
     p.verdict.shown.sentences.push_back(found.shown.sentences.front());
   if (alone) append(p.verdict.shown, std::move(found.shown)), p.verdict.rows = prefix;
@@ -261,7 +261,7 @@ std::string text_of(const report::page& p) {
                 "FILE... --html FILE\n";
 }
 
-// The same as a page of documents, the pictures named by the commands that draw them.
+// The same in Markdown, with the commands that draw the figures in place of the figures.
 std::string markdown_of(const report::page& p) {
   std::string text = fmt::format("# {}\n\n{}.\n", markdown_words(p.title), markdown_words(p.subtitle));
   const auto add = [&](const evaluation& shown) {

@@ -1,4 +1,4 @@
-// `mgsync report FILE...`: what results files say, as text or as a page.
+// `mgsync report FILE...`: evaluates results files, as text or as an HTML page.
 #pragma once
 
 #include "src/app/options.hpp"
@@ -6,7 +6,7 @@
 namespace mgsync {
 
 // Writes the page (--html FILE), or prints sentences and tables. Two results files with points in common are
-// set side by side too. Returns the exit code.
+// also compared. Returns the exit code.
 int report_command(const options&);
 
 }  // namespace mgsync

@@ -31,7 +31,7 @@ bool is_alike(const machine_record& a, const machine_record& b, across alike) {
   return static_cast<int>(likeness_of(a, b).level) <= static_cast<int>(alike);
 }
 
-// The machine of this file; a new one where it is like none.
+// The machine in the report that is alike to this file's; a new one where there is none.
 reported_machine& place_of(report_files& all, const machine_record& m, across alike) {
   for (auto& one : all.machines)
     if (is_alike(all.measured[one.files.front()].document.machine, m, alike)) return one;
@@ -40,7 +40,7 @@ reported_machine& place_of(report_files& all, const machine_record& m, across al
   return all.machines.back();
 }
 
-// Says in each result which program and machine it is of, where the machine's files are of several.
+// Adds the program and the machine to each result's environment, where the files are of several.
 void name_origins(report_files& all, const reported_machine& of) {
   const auto record = [&](std::size_t file) -> const machine_record& {
     return all.measured[file].document.machine;
@@ -57,18 +57,18 @@ void name_origins(report_files& all, const reported_machine& of) {
     }
 }
 
-// The results of the machine's files, the latest of each point.
+// Collects the results of the machine's files: of each point that of the latest file.
 void take_results(report_files& all, reported_machine& of) {
   name_origins(all, of);
   auto by_time = of.files;
   std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) {
     return all.measured[a].document.started < all.measured[b].document.started;
   });
-  std::map<std::string, std::size_t> latest;  // the file, by point
+  std::map<std::string, std::size_t> latest;  // index of the file, by point
   for (const auto file : by_time)
     for (const auto& r : all.measured[file].document.results) {
       const auto key = canonical_text(r.point);
-      // A point that could not run in one file does not hide what another measured.
+      // A point that was waived in a later file does not replace a measured one.
       if (const auto found = latest.find(key);
           found != latest.end() && !r.has_metrics() && r.status != result_status::failed)
         continue;
@@ -90,7 +90,7 @@ bool shows_something(const evaluation& e) {
 
 }  // namespace
 
-// A machine that was described, for a page that does not tell where it comes from.
+// Removes names of hosts, folders and UUIDs from a machine description, for --anonymous.
 static void hide_names(topology::machine& described) {
   described.host = pseudonym_of(described.host);
   described.source = std::filesystem::path(described.source).filename().string();
@@ -130,7 +130,7 @@ void say_damage(const report_files& all) {
 
 namespace {
 
-// What tells programs and machines apart where results of several were put together.
+// The key of a result's program and machine, where results of several were put together.
 std::string origin_of(const result& r) {
   const auto machine = r.found("machine"), program = r.found("mgsync");
   return machine + (machine.empty() || program.empty() ? "" : ", ") +
@@ -139,8 +139,8 @@ std::string origin_of(const result& r) {
 
 using by_program = std::map<std::string, std::vector<result>>;  // by origin; no point twice
 
-// Of the studies that are of one program. A point that one program measured several times counts as it did
-// last.
+// For studies with of_one_program: the results by program. Of several results of a point by one program the
+// last counts.
 by_program results_by_program(std::span<const result> results, std::span<const result> earlier) {
   std::map<std::string, std::map<std::string, const result*>> last;
   for (const auto& several : {earlier, results})
@@ -155,7 +155,7 @@ by_program results_by_program(std::span<const result> results, std::span<const r
   return found;
 }
 
-// What a study says of each program, each named.
+// The study's evaluations for each program, with the program's name.
 shown_study shown_apart(const study& one, const by_program& several) {
   shown_study all{&one, {}};
   for (const auto& program : several) {
@@ -164,7 +164,7 @@ shown_study shown_apart(const study& one, const by_program& several) {
     for (auto& sentence : part.shown.sentences)
       all.shown.sentences.push_back(sentence + (origin.empty() ? "" : fmt::format(" Of {}.", origin)));
     for (auto& t : part.shown.tables) t.heading.title += origin.empty() ? "" : fmt::format(" ({})", origin);
-    // A picture's title has the picture's width.
+    // The program's name goes into the caption, as a title must fit the picture's width.
     for (auto& f : part.shown.figures)
       std::visit(
           [&](auto& drawn) { drawn.heading.caption += origin.empty() ? "" : fmt::format(" Of {}.", origin); },

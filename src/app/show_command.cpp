@@ -24,7 +24,7 @@
 namespace mgsync {
 namespace {
 
-// Why not all of it is there: what the command that wrote it left undone.
+// For an incomplete file: how the command that wrote it ended, and how many points lack samples or a result.
 std::string what_is_missing(const result_file& shown) {
   const auto count = [](std::size_t points, std::string_view verb) {
     return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb);
@@ -42,7 +42,7 @@ std::string what_is_missing(const result_file& shown) {
   return text + "\n";
 }
 
-// What every study makes of the files that show was given, whatever their machines are.
+// The evaluations of all studies of the given files, whatever their machines.
 std::vector<shown_study> evaluations_of(const options& asked) {
   auto all = read_report_files(asked.files, across::machines, asked.less_order);
   say_damage(all);
@@ -89,7 +89,7 @@ int show_results(const options& asked) {
   }
   tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
        format_table(document.results, asked.listed()), format_notes(document.machine), missing);
-  // What a study says of its own results, as the command that measured them did.
+  // Each study's evaluation of its own results, as the measuring command printed it.
   for (const auto& one : evaluate_all(document.results))
     if (std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
       tell("\n{}", report::to_text(one.shown));

@@ -1,5 +1,5 @@
-// `mgsync show`: what the command printed that wrote a file, the tables that --by asks for, or
-// tables and figures of what studies make of the files.
+// `mgsync show`: prints what the command that wrote a file printed, the tables of --by, or tables and figures
+// of the studies' evaluations.
 #pragma once
 
 #include "src/app/options.hpp"

@@ -35,8 +35,8 @@ std::vector<const study*> studies_named(const std::string& name) {
                                 fmt::join(names, ", ")));
 }
 
-// What these studies vary, each name once; of several those that mean the same in every one that has it. An
-// axis without a default asks a study for its answer, and not among others.
+// The axes of these studies, each name once. With several studies, only axes that mean the same in all of
+// them that have it, and none with asks_model.
 std::vector<const axis_declaration*> axes_of(std::span<const study* const> several) {
   std::vector<const axis_declaration*> all;
   const auto same_everywhere = [several](const axis_declaration& axis) {
@@ -61,7 +61,7 @@ std::string why_no_gpus(const options& asked, std::span<const topology::rank_vie
     visible += topology::visible_gpus(v.seen).size();
   }
   if (gpus == 0) return "no GPU is visible here";
-  // Without CUDA the GPUs of a description can be planned for, not measured.
+  // --dry-run can plan for the GPUs of a machine description without CUDA.
   const bool planned_only = asked.dry_run && !views.front().seen.is_this_machine;
   if (!with_cuda && !planned_only) return "this mgsync was built without CUDA";
   return visible == 0 ? "CUDA shows none of them" : "";
@@ -78,7 +78,8 @@ int list_studies(campaign_request request, std::span<const topology::rank_view> 
   return 0;
 }
 
-// Several ranks measure one study, and only such as has members in ranks.
+// Throws usage_error unless several ranks were asked to measure one study whose members may be spread over
+// ranks.
 void must_fit_ranks(std::span<const study* const> asked) {
   std::vector<std::string_view> in_ranks;
   for (const auto* s : studies())
@@ -89,8 +90,8 @@ void must_fit_ranks(std::span<const study* const> asked) {
                   fmt::join(in_ranks, ", "), asked.size() == 1 ? asked.front()->name : "mgsync study"));
 }
 
-// What a study's record says that it cannot use. A profile is such an option where it uses none of those that
-// it stands for.
+// Throws usage_error for an option that one of the studies refuses, and for a profile all of whose options it
+// refuses.
 void must_be_used(const options& typed, std::span<const study* const> asked) {
   for (const auto* s : asked) {
     const auto refused = [s](const typed_option& one) { return !why_refused(*s, one.option).empty(); };
@@ -108,7 +109,8 @@ void must_be_used(const options& typed, std::span<const study* const> asked) {
                         option, why, option));
 }
 
-// Of `all`: an axis that each study has of its own, and one that asks for an answer.
+// For `mgsync study all`: throws usage_error for an axis that means different things in different studies, or
+// asks for a model's answer.
 void refuse_several_meanings(std::span<const std::string> words, declared_axes offered) {
   for (const auto& word : words) {
     if (!word.starts_with("--")) continue;
@@ -125,7 +127,7 @@ void refuse_several_meanings(std::span<const std::string> words, declared_axes o
   }
 }
 
-// Files of results, where there will be none.
+// Throws usage_error for files of results where nothing is measured.
 void refuse_documents(const options& typed) {
   std::map<std::string_view, std::string> files{{"json", typed.json}, {"store", typed.store}};
   files.insert(typed.forms.begin(), typed.forms.end());
@@ -136,7 +138,8 @@ void refuse_documents(const options& typed) {
                                     option, file, option));
 }
 
-// The model's answer, which depends on no machine here. Signals end it as they end any program.
+// Prints the model's answer, which needs no knowledge of this machine. Signals have their default action
+// meanwhile.
 int tell_answer(const study& asked, const options& typed) {
   for (const auto& [option, word] : typed.given)
     if (option != "json" && option != "figures")
@@ -177,7 +180,7 @@ void refuse_without_study(const options& typed) {
         "--figures: without a name the studies are listed; accepted: mgsync study NAME --figures FOLDER");
 }
 
-// What is measured is this machine.
+// Throws usage_error for --topology without --dry-run, as only this machine can be measured.
 void refuse_description(const options& typed) {
   if (!typed.topology_file.empty() && !typed.dry_run)
     throw usage_error(fmt::format("--topology {}: what is measured is the machine that mgsync runs on, and "

@@ -15,18 +15,18 @@
 
 namespace mgsync {
 
-// The studies that a command line is about: of the default command the one about barriers; of a command that
-// measures nothing, none. Throws usage_error for a name that is none.
+// The studies that a command line names: `barriers` for the default command, none for a command that measures
+// nothing. Throws usage_error for an unknown name.
 std::vector<const study*> studies_asked(std::span<const std::string> arguments);
-// What they vary, for parse_options(). Throws usage_error where several are asked for what only one means.
+// Their axes, for parse_options(). Throws usage_error where an axis of a single study is given for several.
 std::vector<const axis_declaration*> axes_asked(std::span<const study* const>,
                                                 std::span<const std::string> arguments);
 
-// How evaluations are shown.
+// Shows evaluations as text, and figures as SVG.
 extern const presentation as_text_and_svg;
 
-// What is refused before anything is looked at, and what a study's model answers without measuring: then the
-// exit code. Throws usage_error.
+// Handles what needs neither the machine nor measuring, such as a model's answer, and returns the exit code;
+// nothing where something is to be measured. Throws usage_error for options that do not fit.
 std::optional<int> without_measuring(const options&, std::span<const study* const>);
 
 // The campaign that these options ask for. Throws usage_error where GPUs are asked for and cannot be had.
@@ -34,7 +34,7 @@ campaign_request campaign_of(const options&, std::span<const study* const>, cons
                              std::span<const topology::rank_view>);
 
 // Measures, prints the plan of --dry-run, or lists the studies. Collective over the job; `mine` is the
-// machine as this process sees it. Returns what the process exits with.
+// machine as this process sees it. Returns the exit code.
 int measure_command(const options&, std::span<const study* const>, communicator& job, topology::machine mine,
                     watchdog&, outputs& written);
 

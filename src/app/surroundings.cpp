@@ -17,7 +17,7 @@ namespace {
 bool steers(std::string_view name) {
   constexpr std::string_view families[] = {"OMP_",   "GOMP_",  "KMP_", "OMPI_", "PRTE_",
                                            "MPICH_", "I_MPI_", "UCX_", "NCCL_", "CUDA_"};
-  // Told by mpirun to each rank: its place, and how it finds the others.
+  // Set by mpirun for each rank: its number, and how it connects to the others.
   constexpr std::string_view told[] = {"OMPI_COMM_WORLD_",
                                        "OMPI_APP_CTX",
                                        "OMPI_FIRST_RANKS",

@@ -1,5 +1,5 @@
-// What a command ran in, besides the machine: versions of drivers and run times and environment variables in
-// force. Named values for the document's settings.
+// The software environment of a command: versions of drivers and run times, and environment variables, as
+// named values for the document's settings.
 #pragma once
 
 #include <map>
@@ -7,8 +7,9 @@
 
 namespace mgsync {
 
-// Variables that steer OpenMP, MPI, NCCL and CUDA, as "environment NAME". What a launcher tells each process
-// about itself is none of them. `all`: the process's environment, "NAME=value" each, ended by a null pointer.
+// The variables that configure OpenMP, MPI, NCCL and CUDA, as "environment NAME", without those by which a
+// launcher identifies each process. `all`: the process's environment, "NAME=value" each, ended by a null
+// pointer.
 std::map<std::string, std::string> steering_variables(const char* const* all);
 
 // "sources" (the digest of what was built, cmake/source_digest.cmake), "mpi_threads" (where MPI was started),

@@ -44,12 +44,12 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
     if (g.cuda_ordinal) visible.push_back(*g.cuda_ordinal);
   if (visible.size() < 2) return visible;
   if (!told.local_rank || !told.local_size) return {};
-  // The ranks of a host see the same where none was shown a part.
+  // All ranks of a host see the same GPUs, unless some were given a part of them.
   std::vector<topology::rank_view> views;
   for (int rank = 0; rank < *told.local_size; ++rank) views.push_back({rank, rank, seen});
   const int each = asked.members_per_rank > 0 ? asked.members_per_rank : *told.local_size == 1 ? 0 : 1;
   if (each == 0) return {};
-  // The first that was typed: a list goes on behind commas.
+  // The first placement that was typed; "list:0,1" was split at its commas and is put together again.
   auto placement = point{}.placement;
   if (const auto typed = asked.axes.find("placement"); typed != asked.axes.end()) {
     placement = typed->second.front();
@@ -65,7 +65,7 @@ std::vector<int> gpus_to_own(const options& asked, const launch& told, const top
     for (const auto& m : topology::make_group(views, all).chosen.members)
       if (m.rank == *told.local_rank) own.push_back(m.gpu);
   } catch (const usage_error&) {
-    return {};  // said once all ranks can be named
+    return {};  // the error is reported later, when all ranks can be named
   }
   return own;
 }
@@ -79,7 +79,7 @@ namespace {
 
 using json = nlohmann::json;
 
-// What decides what is measured, by option.
+// The options that determine what is measured, by name.
 json words_that_decide(const options& asked) {
   json all{{"command", static_cast<int>(asked.command)}, {"words", asked.files}};
   for (const auto& [axis, words] : asked.axes) {
@@ -95,7 +95,7 @@ json words_that_decide(const options& asked) {
   return all;
 }
 
-// Of the ranks that cannot go on the first; that they are not all for one reason is said by its name.
+// The first of the ranks that cannot go on. It is named unless all of them have the same reason.
 ending_word first_wrong(const std::vector<json>& all) {
   for (const auto& one : all) {
     if (!one.contains("wrong")) continue;
@@ -160,7 +160,7 @@ std::vector<topology::rank_view> gather_views(const communicator& job, topology:
     auto seen = std::move(machines[place]);
     seen.host = hosts[place];
     const auto on_this_host = [&](const auto& v) { return v.seen.host == seen.host; };
-    // What the launcher says; a launcher that says nothing has its ranks counted.
+    // From the launcher's variables; where it sets none, the ranks of this host are counted.
     int local = std::stoi(told[place]);
     if (local < 0) local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
     views.push_back({rank, local, std::move(seen), topology::gpu_binding_from_text(bindings[place])});

@@ -7,7 +7,7 @@
 
 namespace mgsync {
 
-// Collective over the job; rank 0 prints. Returns what the process exits with.
+// Collective over the job; rank 0 prints. Returns the exit code.
 int topology_command(const options&, communicator& job, topology::machine mine);
 
 }  // namespace mgsync

@@ -48,8 +48,8 @@ bool is_ranked(const result& one) { return has_interval(one) && !one.orders_less
 
 struct cell_rows {
   std::vector<const result*> all;  // the best first, failed ones last
-  const result* best = nullptr;    // of those with an interval; nullptr: none has one
-  std::size_t ranked = 0;          // rows with an interval
+  const result* best = nullptr;    // of the ranked rows; nullptr: there are none
+  std::size_t ranked = 0;          // rows with an interval that order no less than a barrier
   std::size_t tied = 0;            // rows of these whose interval overlaps the best's
   bool ties(const result& one) const {
     return is_ranked(one) && overlap(one.metrics.front(), best->metrics.front());
