@@ -26,11 +26,7 @@ enum class absence {
   drop,         // they leave the barrier for good (as arrive_and_drop), where it lets them
 };
 
-enum class outcome {
-  held,
-  passed,
-  hung
-};  // held: passed once all had arrived; passed: before; hung: not at all
+enum class outcome { held, passed, hung };  // passed once all had arrived; passed before; did not pass
 
 }  // namespace mgsync::blocking
 

@@ -1,4 +1,4 @@
-// How the probes of sums in shared memory are given their numbers and give back what they came to. C++17.
+// How the probes of sums in shared memory get their numbers, and return their sums. C++17.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr std::uint32_t numbers_at =
     most_passes;  // words of 64 bits before the numbers: each pass's sum
 inline constexpr std::size_t shared_bytes = (most_numbers + most_workers) * sizeof(double);
 
-// The probe's word, where looped chains have their turns: how many numbers, and by how many threads.
+// The word held_words::loops of these probes: how many numbers, and how many threads add them up.
 constexpr std::uint32_t word_of(std::uint32_t count, std::uint32_t workers) { return count | workers << 16; }
 
 }  // namespace mgsync::model

@@ -8,8 +8,8 @@ namespace {
 using machine_code::counts;
 using machine_code::expected_code;
 
-// Whole sums and loops branch: that the clock is read twice around them is looked at, and a test of its own
-// looks at what matters of each (tests/code).
+// The expected code of whole sums and loops, which have branches: only that the clock is read twice around
+// them. A separate test checks the rest (tests/code).
 expected_code read_twice(std::string kernel) {
   expected_code e;
   e.kernel = std::move(kernel);
@@ -17,7 +17,7 @@ expected_code read_twice(std::string kernel) {
   return e;
 }
 
-// Steps in a row, behind the load of what the first begins with.
+// The expected code of successive steps, after a load of what the first step begins with.
 expected_code steps_of(const std::string& kernel, unsigned count, counts per_link, std::string result_of,
                        unsigned side_by_side = 1) {
   expected_code e;
@@ -43,14 +43,14 @@ class block_checker final : public checker {
   }
   verdict judge() const override {
     auto now = checks_.judge(checks_.rounds() > 0 ? verdict_kind::sum : verdict_kind::code);
-    now.passed = now.violations == 0;  // without a control: some ways are there to be found wrong
+    now.passed = now.violations == 0;  // no positive control: some ways are there to be found wrong
     return now;
   }
   void add_to(result& r) const override { r.quantities.insert(sums_.begin(), sums_.end()); }
 
  private:
   checks checks_;
-  quantities_by_name sums_;  // of the last run: what had to come out, and what came
+  quantities_by_name sums_;  // of the last run: the expected sum, and the sum that came out
 };
 
 }  // namespace

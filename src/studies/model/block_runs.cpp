@@ -57,7 +57,7 @@ class block_runs final : public subject {
   }
 
  private:
-  // A value for each pass but the first, which meets cold instruction caches.
+  // The cycles of each pass but the first, which meets cold instruction caches.
   std::vector<double> cycles_of(const probes::probe_seen& saw) const {
     std::vector<double> all;
     const auto warps = saw.warps;
@@ -77,7 +77,7 @@ class block_runs final : public subject {
     return all;
   }
 
-  // What thread 0 must have come to: the whole sum, or its own part of it.
+  // What thread 0's sum must be: the whole sum, or its own share of it.
   double expected(unsigned count) const {
     if (asked_.what != block_quantity::loop) return sum_of(count);
     double sum = 0;

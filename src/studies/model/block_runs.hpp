@@ -11,34 +11,34 @@
 namespace mgsync::model {
 
 enum class block_quantity {
-  sum,      // a whole sum: from the first warp's begin to the first warp's end, "typical_cycles"
-  loop,     // the loop alone, of `count` turns: from the first begin to the last end, "cycles"
-  step,     // `count` steps that join, "cycles"
+  sum,      // a whole sum, from the first begin to the first warp's end: "typical_cycles"
+  loop,     // the loop alone, `count` turns, from the first begin to the last end: "cycles"
+  step,     // `count` steps of joining: "cycles"
   warp_sum  // table V: "typical_cycles"
 };
 
 struct block_run {
   block_quantity what = block_quantity::sum;
-  std::string kernel;     // steps: without its count
+  std::string kernel;     // for steps: without the number of steps
   unsigned threads = 32;  // of the block
-  unsigned workers = 1;   // that add up; steps: that load, add and store
-  unsigned numbers = 1;   // of a whole sum
-  unsigned blocks = 1;    // of a cluster; the first one's first warp is timed
+  unsigned workers = 1;   // how many threads add up; for steps: that load, add and store
+  unsigned numbers = 1;   // how many numbers a whole sum has
+  unsigned blocks = 1;    // of a cluster; the first warp of the first block is timed
 };
 
-// A run yields cycles as block_quantity says, a value for each pass but the first or the one seen most often.
-// Whole sums and loops also check their sums, and yield what was "expected" and "seen" last.
+// A run yields cycles as block_quantity says: "cycles" for each pass but the first, "typical_cycles" the
+// number seen most often. Whole sums and loops also check their sums, and yield the last "expected" and
+// "seen" sum.
 subject_creation make_block_run(const block_run&, int ordinal);
 
-// Of a sum of `count` numbers, of the first `workers` of every turn's; and by one worker alone: what must
-// come out.
+// The number at a place, and the exact sum of the first `count` numbers.
 double number_of(unsigned place);
 double sum_of(unsigned count);
 
-// What the machine code of block_sums.cu says, kernel by kernel.
+// What the machine code of each kernel of block_sums.cu must be.
 std::vector<machine_code::expected_code> block_code(unsigned architecture);
 
-// What was wrong with `sums`, as words for a person: every pass of every run.
+// A checker of the sums of every pass of every run.
 std::unique_ptr<checker> make_block_checker();
 
 }  // namespace mgsync::model

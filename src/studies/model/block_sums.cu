@@ -1,6 +1,6 @@
 // Sums of doubles in shared memory by one block (000, figure 10 and tables III to V), between two reads of
-// the SM's cycle counter: whole sums by 1 to 1024 threads, their loops alone, and the steps that join what
-// threads found. Every pass writes down what it came to.
+// the SM's cycle counter: whole sums by 1 to 1024 threads, their loops alone, and the steps that combine the
+// threads' sums. Every pass stores its sum.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -19,9 +19,9 @@ __device__ __forceinline__ std::uint32_t bits_of(double v) {
   return static_cast<std::uint32_t>(__double2hiint(v)) ^ static_cast<std::uint32_t>(__double2loint(v));
 }
 
-// What one pass is asked for.
+// What a pass is asked for.
 struct asked_block {
-  int count, workers;  // signed, as in the paper: a sum that cannot overflow has a loop that can be unrolled
+  int count, workers;  // signed, as in the paper, so that the compiler may assume no overflow and unroll
   __device__ explicit asked_block(const arguments& a) {
     const std::uint32_t words = a.held->loops;  // in memory, so that it is loaded once: an argument would be
                                                 // fetched between the clock reads
@@ -30,7 +30,7 @@ struct asked_block {
   }
 };
 
-// Figure 10's loop: as the compiler unrolls it, or a load at a time.
+// The loop of figure 10: as the compiler unrolls it, or one load at a time.
 template <bool OneLoad>
 __device__ __forceinline__ double loop(const double* numbers, const asked_block& b) {
   double sum = 0;
@@ -57,7 +57,8 @@ __device__ __forceinline__ double sum_of_lanes(double v) {
   return v;
 }
 
-// Down to one warp through shared memory, a barrier of the block a step; then by shuffles.
+// Combines the sums of the threads: through shared memory down to one warp, with a block barrier per step,
+// then by shuffles.
 __device__ __forceinline__ double joined(double v, double* tree, int workers) {
   if (workers == 1) return v;
   if (workers > 32) {
@@ -96,7 +97,7 @@ __device__ __forceinline__ void passes_of(const arguments& a, Work work) {
   a.sms[warps + warp] = mgsync::probes::this_sm();
 }
 
-extern __shared__ double in_shared[];  // numbers, then a place per thread
+extern __shared__ double in_shared[];  // the numbers, then a word per thread
 
 __device__ __forceinline__ void take_numbers(const arguments& a) {
   for (std::uint32_t i = threadIdx.x; i < most_numbers; i += blockDim.x)
@@ -115,8 +116,8 @@ __device__ __forceinline__ void block_sum(const arguments& a) {
   });
 }
 
-// Joining alone, so many times, behind one turn of the loop: with its branches, and with the way back to
-// lanes that go together. By turns in two buffers, as warps that are done with one join begin the next.
+// Joining alone, `Joins` times, after one turn of the loop: with its branches and reconvergence. Two buffers
+// are used in turn, as warps that are done with one join already begin the next.
 template <int Joins>
 __device__ __forceinline__ void joins(const arguments& a) {
   take_numbers(a);
@@ -130,8 +131,8 @@ __device__ __forceinline__ void joins(const arguments& a) {
   });
 }
 
-// Steps of the tree: a barrier of all, then the first `workers` load, add and store. Two buffers, so that
-// every step may be by the same threads.
+// Steps of the tree: a barrier of all threads, then the first `workers` load, add and store. Two buffers are
+// used in turn, so that the same threads can do every step.
 template <int Steps>
 __device__ __forceinline__ void tree_steps(const arguments& a) {
   take_numbers(a);
@@ -163,7 +164,7 @@ __device__ __forceinline__ void shuffle_steps(const arguments& a) {
   });
 }
 
-// The barrier of the block alone, and shuffles alone: what the paper's Lat_sync is made of.
+// The block barrier alone, and shuffles alone: the parts of the paper's Lat_sync.
 template <int Steps>
 __device__ __forceinline__ void barriers(const arguments& a) {
   take_numbers(a);
@@ -184,8 +185,8 @@ __device__ __forceinline__ void shuffles(const arguments& a) {
   });
 }
 
-// Table V: 32 numbers in shared memory, one warp. Each way works on a copy, which is made anew before each
-// pass.
+// Table V: one warp adds up 32 numbers in shared memory. Each way works on a copy, which is made anew before
+// each pass.
 template <class Numbers, class Work>
 __device__ __forceinline__ void warp_sum_of(const arguments& a, Numbers copy, Work work) {
   take_numbers(a);
@@ -214,8 +215,7 @@ __device__ __forceinline__ void warp_sum(const arguments& a, Work work) {
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-// The same where the copy lies in the shared memory of the cluster's other block, which does nothing but
-// stay.
+// The same with the copy in the shared memory of the cluster's other block, which only stays resident.
 class remote_numbers {
  public:
   class shared_double {
@@ -253,7 +253,7 @@ __device__ __forceinline__ void remote_warp_sum(const arguments& a, Work work) {
 }
 #endif
 
-// The lanes below a step add what the lanes above it hold; `together` stands between the steps.
+// In each step the lanes below `step` add what the lanes above hold; `together` is called between the steps.
 template <class Numbers, class Together>
 __device__ __forceinline__ double by_halves(Numbers s, std::uint32_t lane, Together together) {
 #pragma unroll
@@ -308,7 +308,7 @@ MGSYNC_WARP_SUM(tile_shuffle, const auto tile = cg::tiled_partition<32>(cg::this
                 return v;)
 MGSYNC_WARP_SUM(coalesced_shuffle, const auto group = cg::coalesced_threads(); double v = s[lane];
                 for (int step = 16; step > 0; step /= 2) v += group.shfl_down(v, step); return v;)
-// The group is made anew in each step of the lanes that still add.
+// The group is made anew in each step, of the lanes that still add.
 MGSYNC_WARP_SUM(
     coalesced_remade, double v = s[lane];
     for (std::uint32_t step = 16; step > 0; step /= 2) if (lane < 2 * step) {

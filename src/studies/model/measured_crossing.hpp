@@ -10,21 +10,22 @@
 
 namespace mgsync::model {
 
-// Sizes that both have a time of. A difference of two runs may come out at 0 or below, and is none.
+// The sizes at which both curves have a time. A difference of two runs may come out at 0 or below, and then
+// counts as none.
 std::vector<double> common_sizes(const std::map<double, const result*>&,
                                  const std::map<double, const result*>&);
 
-// The crossing of the medians, and of each batch by itself that has a time at every size: from where to where
-// it moved.
+// The crossing of the medians, and the range of the crossings of single batches that have a time at every
+// size.
 struct measured_crossing {
   crossing at;
-  std::optional<double> low, high;  // of for_good, over the batches
+  std::optional<double> low, high;  // range of for_good over the batches
 };
 measured_crossing measured_between(const std::map<double, const result*>& basic,
                                    const std::map<double, const result*>& more);
 
-// From which of these sizes on foretold times of `more` stay below those of `basic`; nothing where one of
-// them is no time.
+// From which of these sizes on the predicted times of `more` stay below those of `basic`; nothing where a
+// time is not positive.
 std::optional<double> foretold_crossing(const std::vector<double>& bytes, const std::vector<double>& basic,
                                         const std::vector<double>& more);
 

@@ -1,5 +1,5 @@
 // Study model: which of two configurations wins at which size (paper 000, sections VII-A to VII-C, tables III
-// to V): sums in shared memory by one thread, a warp and a block, what joining costs, and where the curves
+// to V)? Sums in shared memory by one thread, a warp and a block, what joining costs, and where the curves
 // cross.
 #include <algorithm>
 
@@ -82,7 +82,7 @@ std::function<std::unique_ptr<method>()> slope_over(std::vector<std::uint64_t> l
 
 unsigned threads_for(unsigned workers) { return std::max(32u, workers); }
 
-// From 8 bytes to 64 KiB, four sizes a doubling where there are so many.
+// Sizes from 8 bytes to 64 KiB, four per doubling where there are that many.
 std::vector<unsigned> counts_of_sums() {
   std::vector<unsigned> all;
   for (unsigned octave = 1; octave <= most_numbers; octave *= 2)
@@ -124,7 +124,7 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
     }
 }
 
-// The tree's steps, each by as many threads as take part in it.
+// Adds the steps of the tree, each with the threads that take part in it.
 void add_steps(const study_request& asked, std::vector<measurement>& all) {
   const auto add = [&](std::string_view what, const char* kernel, unsigned threads) {
     auto m = planned(asked, "step", what, {block_quantity::step, kernel, threads, threads, 0});
@@ -163,7 +163,7 @@ std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
   const bool here = asked.device == topology::device::gpu && asked.first_gpu() != nullptr;
   for (const auto what : asked.values(quantities)) {
-    // Elsewhere one line for each, not for each of their points.
+    // Where nothing can be measured: one point for each quantity, instead of all its points.
     if (!here) all.push_back(planned(asked, quantities.word_for(what), "", {}));
     else if (what == quantity::sum) add_sums(asked, all);
     else if (what == quantity::loop) add_loops(asked, all);

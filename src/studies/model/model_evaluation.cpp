@@ -14,7 +14,7 @@
 namespace mgsync::model {
 namespace {
 
-// What a form of the loop was measured to be.
+// What was measured of one form of the loop.
 struct measured_form {
   std::map<unsigned, std::map<double, const result*>> sums;  // by workers, then bytes
   std::map<unsigned, const result*> loops;                   // by workers
@@ -22,9 +22,9 @@ struct measured_form {
 
 struct steps {
   std::optional<double> shuffle, shuffle_alone, barrier_alone;
-  std::map<unsigned, double> tree;   // by how many threads take part
-  std::map<unsigned, double> join;   // joining as a whole, by how many threads' sums are joined
-  const result* shuffles = nullptr;  // what `shuffle` is of
+  std::map<unsigned, double> tree;   // by the number of threads that take part
+  std::map<unsigned, double> join;   // joining as a whole, by the number of threads whose sums are joined
+  const result* shuffles = nullptr;  // the result that `shuffle` is from
 };
 
 unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.number("workers").value_or(0)); }
@@ -59,7 +59,7 @@ std::map<std::string, measured_form> forms_of(std::span<const result> all) {
   return found;
 }
 
-// What the steps from `workers` down to one value cost one after the other; nothing where a step was not
+// The sum of the steps from `workers` sums down to one value, in cycles; nothing where a step was not
 // measured.
 std::optional<double> steps_alone(const steps& s, unsigned workers) {
   if (!s.shuffle) return std::nullopt;
@@ -71,15 +71,15 @@ std::optional<double> steps_alone(const steps& s, unsigned workers) {
   return cycles;
 }
 
-// What joining costs: as a whole, with its branches; or its steps, where that was not measured.
+// The cost of joining in cycles: measured as a whole, with its branches, or else the sum of its steps.
 std::optional<double> joining_of(const steps& s, unsigned workers) {
   if (workers == 1) return 0;
   if (const auto whole = s.join.find(workers); whole != s.join.end()) return whole->second;
   return steps_alone(s, workers);
 }
 
-// What a load takes without company, with the addition behind it: a turn of a loop of one load at a time, of
-// a thread or of a warp (of more threads too: what queues behind others is no latency).
+// The latency of a load and the addition after it, in cycles: a turn of the loop with one load at a time, by
+// one thread, or by a warp for any larger number of threads (with more warps, loads would queue).
 double load_latency(const std::map<std::string, measured_form>& forms, unsigned workers = 32) {
   const auto one = forms.find("one-load");
   if (one == forms.end()) return 0;
@@ -87,7 +87,7 @@ double load_latency(const std::map<std::string, measured_form>& forms, unsigned 
   return loop == one->second.loops.end() ? 0 : line_of(*loop->second).value_or(turns_line{}).per_turn;
 }
 
-// What paper 000 prints in a cell; "-" where it has none.
+// The value that paper 000 prints in a cell; "-" where it has none.
 std::string of_paper(std::string_view place, std::string_view row, std::string_view machine,
                      std::string_view quantity) {
   const auto* known = published("000", place, row, machine, quantity);
@@ -147,8 +147,7 @@ std::optional<refined_configuration> refined(const measured_form& f, const steps
   return refined_configuration{workers, *line, *joining};
 }
 
-// What joining costs beyond its steps: branches, and waiting until a warp's lanes go together again behind
-// the loop.
+// Adds what joining costs beyond its steps: branches, and the reconvergence of a warp's lanes after the loop.
 void add_joining(const steps& s, evaluation& e) {
   table t{{"joining", "What joining costs, in cycles",
            "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and "
@@ -260,9 +259,10 @@ void add_table_v(std::span<const result> all, evaluation& e) {
   e.add(std::move(t));
 }
 
-// Little's law: C over what a load brings is how many loads are under way. One at a time is one in each
-// thread, as long as shared memory is not the bound; and a warp has 32 times as many under way as one of its
-// threads. One at a time by 1 thread and by 1 warp is what the latency is taken from, and says nothing of it.
+// Little's law: C divided by the bytes of a load is how many loads are in flight. With one load at a time
+// this is one per thread, as long as shared memory is not the bottleneck; and a warp has 32 times as many in
+// flight as one thread. The latency is taken from one load at a time by 1 thread and by 1 warp, so these two
+// test nothing.
 void add_littles_law(const std::map<std::string, measured_form>& forms, expectations& c) {
   for (const auto& [form, f] : forms) {
     std::map<unsigned, double> under_way;
@@ -309,7 +309,7 @@ void add_warp_claims(std::span<const result> all, const steps& s, expectations& 
   if (shuffle > 0 && chain) {
     const double foretold =
         chain->entering +
-        5 * chain->per_turn;  // entering: the load that the first shuffle waits for, and the clock
+        5 * chain->per_turn;  // entering: the load before the first shuffle, and the clock reads
     add(c, "tile shuffle as a load and five steps of shuffle and addition foretell", "within 15 %",
         fmt::format("{:.0f} foretold, {:.0f}", foretold, shuffle), std::abs(shuffle / foretold - 1) <= 0.15);
   }

@@ -1,5 +1,5 @@
-// Tables III, IV and V for this machine beside the papers', and where the curves of sums cross: as foretold
-// by the paper's form and by a refined one, and as measured.
+// Tables III, IV and V for this GPU beside the papers', and where the curves of sums cross: predicted by the
+// paper's form and by a refined one, and measured.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace mgsync::model {
 
-// A way of table V: a warp's sum of 32 numbers.
+// One of the ways of table V to add up 32 numbers with a warp.
 struct warp_way {
   std::string_view name, kernel, type;
-  unsigned oldest = 70;  // architecture that has it
-  unsigned blocks = 1;   // of a cluster: the numbers lie in the second one's shared memory
+  unsigned oldest = 70;  // the oldest architecture that has it: 70 for sm_70
+  unsigned blocks = 1;   // of a cluster: the numbers are in the second one's shared memory
 };
 inline constexpr warp_way warp_ways[] = {{"serial", "warp_serial", "fp64"},
                                          {"nosync", "warp_nosync", "fp64"},  // no barrier: its sum is wrong
@@ -36,17 +36,16 @@ inline constexpr warp_way warp_ways[] = {{"serial", "warp_serial", "fp64"},
                                          {"dsmem-tile", "warp_remote_tile", "fp64", 90, 2},
                                          {"dsmem-shuffle", "warp_remote_shuffle", "fp64", 90, 2}};
 
-// Every length of a loop or of steps is a power of two, and none is longer.
+// The longest loop or chain of steps; all lengths are powers of two.
 inline constexpr std::uint64_t most_turns = 64;
 
-// Cycles over turns of a loop: a line, by least squares through each length's typical count.
+// Cycles as a linear function of the turns of a loop, by least squares through each length's typical number.
 struct turns_line {
   double per_turn = 0, entering = 0;
 };
 std::optional<turns_line> line_of(const result&);
 
-// The refined form, of probes alone: what entering costs, the loop's turns, and the steps that join. In
-// cycles.
+// The refined form, from probes alone: entering, the turns of the loop, and the steps of joining, in cycles.
 struct refined_configuration {
   unsigned workers = 1;
   turns_line loop{};
@@ -54,7 +53,7 @@ struct refined_configuration {
   double cycles(double bytes) const;  // of a whole sum of doubles
 };
 
-// Only what there is: results of the study model, in any order.
+// Evaluates results of the study model, in any order; what was not measured is left out.
 evaluation evaluate(std::span<const result>);
 
 }  // namespace mgsync::model

@@ -26,8 +26,8 @@ switch_points where_they_meet(const configuration& basic, const configuration& m
           : std::numeric_limits<double>::infinity();
   if (found.middle_formula > from && found.middle_formula <= to) found.middle = found.middle_formula;
   if (std::isfinite(found.large_formula) && found.large_formula > to) found.large = found.large_formula;
-  // Both times are flat, then straight: the difference changes its sign at most where one of the formulas
-  // holds.
+  // Both times are first constant, then linear in the size: their difference changes its sign only where one
+  // of the formulas holds.
   if (time_of(more, 0, sync) <= time_of(basic, 0) && more.bytes_per_time >= basic.bytes_per_time)
     found.for_good = 0;
   else if (more.bytes_per_time > basic.bytes_per_time)

@@ -9,21 +9,21 @@
 
 namespace mgsync::model {
 
-// Workers that read their data once. Any unit of time, the same throughout; the paper's is a cycle.
+// Workers that read their data once. Any unit of time may be used throughout; the paper's is a cycle.
 struct configuration {
   std::string name;           // "1 warp"
   double bytes_per_time = 0;  // throughput
   double latency = 0;         // of one pass over C bytes
 };
 
-// C: how many bytes are under way at once.
+// C of the paper: how many bytes are in flight at once.
 double concurrency_bytes(const configuration&);
 
-// Time over `bytes`, with a barrier that takes `sync` before the result is there (0: none is needed).
+// The time for `bytes`, with a barrier that takes `sync` before the result is there (0: no barrier).
 double time_of(const configuration&, double bytes, double sync = 0);
 
-// Where time_of(basic) and time_of(more, sync) meet, in bytes. Each formula holds in a range of its own; a
-// candidate outside its range is no switch point.
+// The sizes in bytes where time_of(basic) equals time_of(more, sync). Each formula holds in a range of sizes;
+// a value outside its range is no switch point.
 struct switch_points {
   std::optional<double> middle;  // C_basic < N <= C_more: Thr_basic (Lat_more + Lat_sync)
   std::optional<double> large;   // N > C_more: Lat_sync Thr_basic Thr_more / (Thr_more - Thr_basic)
@@ -39,7 +39,7 @@ switch_points where_they_meet(const configuration& basic, const configuration& m
 // A switch point as it was measured: two curves of time over the same rising sizes in bytes.
 struct crossing {
   std::optional<double> first;     // where `more` is faster for the first time
-  std::optional<double> for_good;  // and from where on it stays so
+  std::optional<double> for_good;  // from where on it stays faster
 };
 // Between two sizes the curves are straight lines of log time over log size. Throws std::invalid_argument
 // unless the three have one length, at least two, with rising sizes and positive times.

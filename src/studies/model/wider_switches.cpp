@@ -20,12 +20,12 @@ namespace {
 
 using size_curve = std::map<double, const result*>;  // by bytes in all
 
-// Whose sums are in one curve.
+// Sums that form one curve have these in common.
 struct series {
   bool gpu = false;
   int members = 1, ranks = 1;
   std::string type, memory, way,
-      dealt;  // dealt: "" as the study does, "one" block, "all" blocks, the "first" member
+      dealt;  // "": as the study does; "one" block, "all" blocks, the "first" member
   auto operator<=>(const series&) const = default;
 };
 using all_series = std::map<series, size_curve>;
@@ -50,8 +50,8 @@ all_series series_of(std::span<const result> all) {
   return found;
 }
 
-// One side of a switch: its sums, its reading alone over sizes, and what joining costs beside reading where
-// there is next to nothing to read.
+// One side of a switch point: its sums, reading alone over sizes, and the cost of joining, measured at a size
+// where there is next to nothing to read.
 struct side {
   std::string name;
   const size_curve* sums = nullptr;
@@ -68,15 +68,15 @@ const size_curve* find(const all_series& all, series wanted, std::string way, st
 
 double us_of(const result& r) { return r.metrics.front().median; }
 
-// The difference of two curves at the smallest size of both; below 0 where the next sum begins early, as
-// reading does not.
+// The difference in us of two curves at their smallest size, where both have the same. It may be negative
+// where the next sum begins early, which reading alone does not.
 std::optional<double> at_the_smallest(const size_curve* with, const size_curve* without) {
   if (with == nullptr || without == nullptr || with->begin()->first != without->begin()->first)
     return std::nullopt;
   return us_of(*with->begin()->second) - us_of(*without->begin()->second);
 }
 
-// Reading alone at these sizes, with the joining behind it; empty where a size was not read.
+// The predicted times in us at these sizes: reading plus joining; empty where a size was not measured.
 std::vector<double> foretold(const side& s, const std::vector<double>& bytes) {
   std::vector<double> all;
   for (const double b : bytes) {
@@ -86,7 +86,7 @@ std::vector<double> foretold(const side& s, const std::vector<double>& bytes) {
   return all;
 }
 
-// The paper's: throughput between the two largest sizes, latency of the smallest.
+// The paper's form: the throughput between the two largest sizes, and the latency at the smallest.
 std::optional<configuration> paper_of(const side& s) {
   if (s.reading == nullptr || s.reading->size() < 2) return std::nullopt;
   const auto last = std::prev(s.reading->end()), before = std::prev(last);
@@ -101,7 +101,8 @@ struct wider_switch {
   std::string type, memory;
 };
 
-// One block or all that are resident at once, on one GPU: in graphs, where the host is out of the way.
+// One block or all that are resident at once, on one GPU: in graphs, so that launch calls of the host do not
+// count.
 std::optional<wider_switch> block_to_grid(const all_series& all, const series& s) {
   if (!s.gpu || s.members != 1 || s.way != "auto-graph" || s.dealt != "one") return std::nullopt;
   const auto of = [&](const char* name, const char* dealt) {
@@ -124,8 +125,8 @@ std::optional<wider_switch> gpu_to_several(const all_series& all, const series& 
   return wider_switch{one, several, s.type, s.memory};
 }
 
-// What one of several adds up in all is what one thread reads; joining: the way where all numbers are the
-// first's.
+// One host thread or rank against several. For one, reading is what a single thread reads. Joining is
+// measured by sums in which the first member has all the numbers.
 std::optional<wider_switch> one_to_several(const all_series& all, const series& s) {
   if (s.gpu || s.members < 2 || s.way != "ours" || !s.dealt.empty()) return std::nullopt;
   auto alone = s;

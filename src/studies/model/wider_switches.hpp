@@ -1,6 +1,6 @@
 // Switch points beyond one block: a block or the grid, one GPU or several, a host thread or several, a rank
-// or several. The curves are sums of the study reduction; what foretells them are its probes: reading alone,
-// and joining where there is next to nothing to read.
+// or several. The curves are sums of the study reduction; the predictions come from reading alone, and from
+// joining where there is next to nothing to read.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace mgsync::model {
 
-// The table, a claim for each pair and a sentence; nothing where there are no such results.
+// Adds a table, an expectation for each pair and a sentence; nothing where there are no such results.
 void add_wider_switches(std::span<const result>, evaluation&);
 
 }  // namespace mgsync::model

@@ -6,8 +6,8 @@ namespace {
 
 using mgsync::probes::arguments;
 
-// p = p + q, as inline PTX: nothing is folded, contracted or reassociated. q is so small that p stays what it
-// is.
+// p = p + q, as inline PTX, so that nothing is folded, contracted or reassociated. q is so small that p does
+// not change.
 struct fp32_add {
   float p, q;
   __device__ explicit fp32_add(const arguments& a)
@@ -25,7 +25,7 @@ struct fp64_add {
   __device__ std::uint32_t value() const { return static_cast<std::uint32_t>(__double2hiint(p)); }
 };
 
-// The adder of integers takes three numbers: two adds of one link become one instruction.
+// The integer adder takes three operands: the two adds of a link become one instruction.
 struct int_add {
   std::uint32_t p, q;
   __device__ explicit int_add(const arguments& a)

@@ -31,7 +31,7 @@ machine_code::expected_code expected_add_chain(const std::string& operation, uns
   code.kernel = operation + "_" + std::to_string(links);
   code.links = links;
   code.per_link = {{f.opcode, 1}};
-  code.extras = {{"ISETP", 1}};  // takes the last sum
+  code.extras = {{"ISETP", 1}};  // makes the clock read wait for the last sum
   code.result_of = f.opcode;
   code.stall_per_link = f.stall;
   return code;
@@ -41,7 +41,7 @@ machine_code::expected_code expected_add_loop(const std::string& operation) {
   auto code = expected_add_chain(operation, arithmetic_loop_body);
   code.kernel = operation + "_loop_" + std::to_string(arithmetic_loop_body);
   code.looped = true;
-  // The turn's counter: set to zero, stepped, compared; and the branch back.
+  // The loop counter: set to zero, increment, compare, and the branch back.
   code.extras = {{"ISETP", 2}, {"UMOV", 1}, {"MOV", 1}, {"UIADD3", 1}, {"VIADD", 1}, {"BRA", 1}};
   return code;
 }

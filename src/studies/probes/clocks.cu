@@ -1,5 +1,5 @@
-// The two counters side by side: cycles of an SM per nanosecond of the global timer, while the SM is busy;
-// and the global timer's smallest step.
+// Compares the two counters: cycles of an SM per nanosecond of the global timer, while the SM is busy; and
+// the global timer's smallest step.
 #include <cstdint>
 
 namespace {
@@ -16,7 +16,7 @@ __device__ __forceinline__ std::uint64_t global_ns() {
   return t;
 }
 
-// The timer just after it has stepped.
+// Waits for the next step of the global timer, and returns it.
 __device__ __forceinline__ std::uint64_t at_step() {
   const std::uint64_t before = global_ns();
   std::uint64_t now = before;
@@ -26,8 +26,8 @@ __device__ __forceinline__ std::uint64_t at_step() {
 
 }  // namespace
 
-// out: cycles and nanoseconds between two steps of the timer at least `least_ns` apart; the smallest step in
-// ns.
+// Writes to `out` the cycles and the nanoseconds between two steps of the timer that are at least `least_ns`
+// apart, and the smallest step in ns.
 extern "C" __global__ void clocks_side_by_side(std::uint64_t* out, std::uint64_t least_ns,
                                                unsigned readings) {
   std::uint64_t smallest = ~0ull, last = global_ns();

@@ -13,8 +13,8 @@ struct image {
   std::span<const std::byte> bytes;
 };
 
-// The one that a GPU of that compute capability runs: of the same major version, the newest minor one it has;
-// nothing where there is none.
+// The image that a GPU of that compute capability runs: the same major version, and the newest minor one that
+// it supports; nullptr where there is none.
 const image* image_for(std::span<const image> images, int major, int minor);
 
 std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers

@@ -41,8 +41,8 @@ struct driver {
   }
 };
 
-// Waits for the stream, asking it from time to time: a kernel that hangs ends the wait, not the process's
-// patience.
+// Waits for the stream by polling it, at most `most_seconds`, so that a kernel that hangs does not block the
+// process.
 void wait_for(cudaStream_t stream, double most_seconds, const std::string& kernel) {
   const auto begin = std::chrono::steady_clock::now();
   const auto deadline = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -58,7 +58,7 @@ void wait_for(cudaStream_t stream, double most_seconds, const std::string& kerne
   }
 }
 
-// Words of which no two lanes share one, small and odd: chains of floats stay in range.
+// Random words, different for every lane, small and odd, so that chains of floats stay in range.
 std::vector<std::uint32_t> inputs(unsigned threads, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> words(std::size_t{input_words_per_thread} * threads);
@@ -83,7 +83,7 @@ std::vector<T> from_gpu(const cuda::memory& memory, std::size_t count) {
   return values;
 }
 
-// Nothing, and the reason, where there is no code for that GPU.
+// The image for that GPU; nullptr, and the reason, where there is none.
 const image* image_on(std::span<const image> images, int ordinal, std::string& reason) {
   int major = 0, minor = 0;
   cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal),
@@ -194,7 +194,7 @@ unsigned runner::resident_blocks(const probe_order& o) const {
   const auto f = state_->module.find(o.kernel);
   if (!f) return 0;
   CUlaunchAttribute cluster{};
-  state_->configure(o, *f, cluster);  // shared memory beyond the usual is asked for first
+  state_->configure(o, *f, cluster);  // sets the limit of shared memory first
   int blocks = 0;
   if (driver::get().resident_blocks(&blocks, *f, static_cast<int>(o.threads), state_->shared_of(o, *f)) !=
       CUDA_SUCCESS)

@@ -46,7 +46,7 @@ std::vector<pass_of_sm> probe_seen::passes_by_number() const {
 }
 
 std::vector<pass_of_sm> probe_seen::passes_by_window() const {
-  // Half a window at 1 GHz: far more than the timer's step, far less than what lies between two starts.
+  // Half a window at 1 GHz: far more than the timer's step, and far less than the distance of two starts.
   const std::uint64_t gap_cycles = std::uint64_t{1} << (asked.window_log2_ns - 1);
   std::map<std::uint32_t, std::vector<stamp>> by_sm;
   std::map<std::uint32_t, std::uint32_t> warps_of_sm;

@@ -16,16 +16,16 @@ struct probe_order {
   unsigned blocks = 1;
   unsigned threads = 32;             // per block
   unsigned cluster = 1;              // blocks per cluster; above 8 the non-portable sizes are allowed for
-  std::uint32_t passes = 33;         // the first of them is dropped: it meets cold instruction caches
-  std::uint32_t loops = 1;           // looped chains
+  std::uint32_t passes = 33;         // the first one is dropped, since it meets cold instruction caches
+  std::uint32_t loops = 1;           // turns of looped chains
   std::uint32_t window_log2_ns = 0;  // see probe_arguments.hpp
   std::uint32_t lanes = 0xffffffffu;
   std::uint32_t words = 0;
   bool together = false;  // the warps of a block start each pass together
   std::size_t dynamic_shared_bytes = 0;
-  std::uint64_t seed = 1;           // of the inputs
+  std::uint64_t seed = 1;           // for the input words
   std::uint64_t* memory = nullptr;  // on the GPU
-  bool fill_sms = false;            // ask for so much shared memory that an SM holds one block only
+  bool fill_sms = false;            // use so much shared memory that an SM holds one block only
 };
 
 // One pass of one SM. The warps' counters are compared within an SM only.
@@ -44,15 +44,14 @@ struct probe_seen {
   std::vector<stamp> stamps;               // [passes][warps], the first pass included
   std::vector<std::uint32_t> sm_at_start;  // [warps]
   std::vector<std::uint32_t> sm_at_end;    // [warps]
-  std::uint32_t threads_that_ended = 0;    // of one block: how many wrote down what their chain came to
-  double host_ns = 0;                      // from launching to having finished, on the host's monotonic clock
+  std::uint32_t threads_that_ended = 0;    // of one block: how many stored their chain's last value
+  double host_ns = 0;                      // from the launch to its end, by the host's monotonic clock
 
-  // Passes but the first, SM by SM. Left out: warps that changed their SM, and stamps without an end. Where
-  // passes start at windows of the global timer, one pass is what started in one window, since a block may
-  // enter one window later than another; windows that some warps of the SM missed are left out.
+  // All passes but the first, for each SM. Left out are warps that changed their SM, and stamps without an
+  // end. Where passes start at windows of the global timer, a pass is what started in one window, since
+  // blocks may enter the windows at different passes; windows that some warps of the SM missed are left out.
   std::vector<pass_of_sm> passes() const;
-  // The latency of each pass of the only SM, or of the first where there are several: the raw integer
-  // samples.
+  // The latency of each pass, on the only SM or on the first one: the raw integer samples.
   std::vector<std::int64_t> latency_cycles() const;
 
  private:

@@ -1,5 +1,5 @@
-// Chains of adds of floats as long as the papers' (001 table 1: 512 and 2056 to 51200 more), every one of
-// them in the code: 16 bytes each, so that the longer ones leave the instruction caches.
+// Chains of adds of floats as long as the papers' (001 table 1: 512, and 2056 to 51200 more), fully unrolled:
+// 16 bytes per add, so that the longer ones do not fit into the instruction caches.
 #include "src/studies/probes/probe_frame.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ struct many_adds {
   __device__ explicit many_adds(const arguments& a)
       : p(static_cast<float>(a.input[threadIdx.x])),
         q(static_cast<float>(a.input[blockDim.x + threadIdx.x]) * 0x1p-64f) {}
-  // So many links of one statement, of which a compiler unrolls more than of one for each link.
+  // Several links in one statement, since a compiler unrolls more of these than of single links.
   template <int Links>
   __device__ void step() {
     if constexpr (Links == 64) asm volatile(MGSYNC_64_ADDS : "+f"(p) : "f"(q));
@@ -27,7 +27,7 @@ struct many_adds {
   __device__ std::uint32_t value() const { return __float_as_uint(p); }
 };
 
-// In halves: compilers unroll no loop beyond some size.
+// Split into halves recursively: compilers do not unroll a loop beyond some size.
 template <int Links, class Op>
 __device__ __forceinline__ void run(Op& op) {
   if constexpr (Links > 16384) {
