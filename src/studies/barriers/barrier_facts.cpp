@@ -10,10 +10,10 @@
 namespace mgsync::barriers {
 namespace {
 
-// The most that any GPU holds at once on one of its multiprocessors.
+// The most blocks and threads that one multiprocessor of any GPU holds at once.
 constexpr double most_blocks = 32, most_threads = 2048;
 
-// Of members as many as the point's, in as many ranks.
+// A group with as many members as the point, in as many ranks.
 topology::group group_of(const point& p) {
   topology::group group{p.device, {}, p.placement, false};
   for (int m = 0; m < p.members; ++m) {
@@ -40,7 +40,7 @@ std::string why_never(const backend& b, const barrier_variant& v, const point& p
                       const topology::group& group) {
   const auto can = can_run(b, v, {}, group, configuration_of(p));
   if (!can.ok && !can.elsewhere) return can.reason;
-  // Blocks that meet inside a kernel are all there at once.
+  // Blocks that meet inside a kernel must all be resident at once.
   const double blocks = p.number(axes::blocks_per_sm).value_or(0),
                threads = p.number(axes::threads_per_block).value_or(0);
   if (v.facts_for(p.device).driver == fact::driver::device &&

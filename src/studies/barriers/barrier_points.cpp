@@ -16,13 +16,14 @@
 namespace mgsync::barriers {
 namespace {
 
-// The ranks that own members of the cell being measured. Cells are measured one after the other, and the
-// communicator of one is freed before the next has its own: a large sweep has hundreds, and MPI a limit.
+// The ranks that own members of the current cell. Cells are measured one after the other, and the
+// communicator of one is freed before the next is made: a large sweep has hundreds of cells, and MPI limits
+// the number of communicators.
 class cell_session {
  public:
   explicit cell_session(const session& job) : job_(&job) {}
 
-  // Collective over the job.
+  // Makes the communicator of a cell. Collective over the job.
   void enter(bool has_members) {
     session_.reset();
     part_.reset();
@@ -44,8 +45,8 @@ std::vector<unsigned> members_of_rank(const topology::group& group, int rank) {
   return mine;
 }
 
-// Member, rank, host, CPU and GPU, as asked for. A thread that is not where it was pinned to ends the
-// creation; of host members the checker writes over it where they were.
+// Where the members were asked to be: member, rank, host, CPU and GPU. For host members the checker later
+// replaces this by where they were; a thread that could not be pinned fails the creation.
 std::string placed(const topology::group& group) {
   std::vector<std::string> all;
   for (const auto& m : group.members)

@@ -1,5 +1,5 @@
-// A plan's points as the harness measures them: barriers/backend.hpp made into subjects, the difference of
-// two runs as their method, checked rounds as their check (docs/method.md, "Barrier latency", "Is it a
+// A plan's points in the form that the harness measures: each backend as a subject, the difference of two
+// runs as the method, and checked rounds as the check (docs/method.md, "Barrier latency", "Is it a
 // barrier?").
 #pragma once
 
@@ -22,19 +22,19 @@ struct settings {
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
 
-// How many points of the plan are measured: those that are not waived.
+// How many points of the plan are not waived, and so are measured.
 std::size_t points_to_measure(const plan&);
-// How long each of so many points is sampled at most, where nobody said: a large sweep is not to last for
-// minutes, whatever it holds.
+// The default limit for sampling a point, which depends on the number of points so that a large sweep does
+// not take too long.
 std::chrono::nanoseconds default_max_time(std::size_t points);
 
-// What the study is asked for, as a sweep over groups, shapes and what goes on beside them. Throws
-// usage_error for words that are none.
+// Translates the study's request into a sweep over groups, shapes, loads and work. Throws usage_error for
+// unknown words.
 sweep_request sweep_of(const study_request&);
 
-// The points in the plan's order. `where` outlives them; nullptr: nothing will be measured. Their functions
-// are collective over its job: each rank calls them in the same order, as mgsync::runner does, and drops them
-// when the others do.
+// The points in the order of the plan. `where` must outlive them; nullptr: nothing will be measured. Their
+// functions are collective over its job: all ranks call them in the same order, as mgsync::runner does, and
+// destroy what they made at the same time.
 std::vector<measurement> points_of(plan, const settings&, const session* where);
 
 }  // namespace mgsync::barriers

@@ -40,7 +40,7 @@ seen barrier_subject::run(const order& asked) {
   run_request request;
   request.rounds = static_cast<std::uint32_t>(asked.count);
   request.seed = seed_;
-  // The rest of the patience is for telling the others and writing down what happened.
+  // The remaining time-out is for telling the other ranks, and writing down what happened.
   began_ = clock::now();
   request.deadline = began_ + timeout_ * 3 / 5;
   if (asked.what == order::purpose::check) {
@@ -51,8 +51,8 @@ seen barrier_subject::run(const order& asked) {
     request.work_units = work_units_;
     request.late_units = where_->late_units;
   }
-  // Rounds by the thousand, each of which may need a time slice on a busy machine; but not for ever, where
-  // its cores are taken away.
+  // Thousands of rounds, each of which may need a time slice on a busy machine, get more time; still bounded,
+  // for cores that are taken away.
   request.ends = began_ + timeout_ * 4 +
                  2 * asked.count * std::chrono::microseconds(request.work_units + request.late_units);
   last_ = barrier_ ? barrier_->run(request) : trial{};
@@ -87,7 +87,7 @@ seen barrier_subject::put_together(seen came) {
     came.values["far_violations"] = {static_cast<double>(all.far_violations)};
     return came;
   }
-  // What the barrier adds to the work is its latency.
+  // The latency of the barrier is what it adds to the work.
   const double worked_us = rounds * (work_units_ + where_->late_units);
   came.values["duration_us"] = {all.longest_us - worked_us};
   if (worked_us > 0) came.values["worked_us"] = {worked_us};

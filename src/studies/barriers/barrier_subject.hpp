@@ -1,5 +1,5 @@
-// A barrier as a subject: orders become runs of rounds on this rank's members, and what all ranks saw is put
-// together.
+// A barrier as a subject: an order is carried out as a run of rounds on this rank's members, and what all
+// ranks saw is combined.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@
 
 namespace mgsync::barriers {
 
-// An order's fault: its faulty member arrives early.
+// A fault that an order may ask for, the positive control: the order's faulty member arrives early.
 inline constexpr std::string_view early_arrival = "arrives early";
 
-// The GB/s of the load beside a barrier, on the member that had least.
+// The bandwidth of the load beside a barrier, on the member where it was lowest.
 inline const metric_name load_rate{"load", "GB/s", better::more};
 
 // A timed run yields "duration_us" (the longest of the members' own durations, less the work in its rounds)
@@ -28,8 +28,8 @@ inline const metric_name load_rate{"load", "GB/s", better::more};
 // awake); it is void where the load was misplaced. A checking run is checked, and yields "far_violations".
 class barrier_subject final : public subject {
  public:
-  // `mine`: the group's indices of this rank's members; without any, no barrier. The cell outlives the
-  // subject.
+  // `mine`: the group's indices of this rank's members; without any, this rank makes no barrier. The cell
+  // must outlive the subject.
   barrier_subject(communicator& job, const point&, const cell&, std::vector<unsigned> mine,
                   std::unique_ptr<mgsync::barrier>, std::uint64_t seed, std::chrono::nanoseconds timeout);
 

@@ -1,4 +1,4 @@
-// Study barriers, which `mgsync` by itself measures: its axes, and what they mean for a plan.
+// Study barriers, the one that `mgsync` without a study measures: its axes, and how they become a plan.
 #include "barriers/words.hpp"
 #include "src/base/communicator.hpp"
 #include "src/harness/study.hpp"

@@ -64,7 +64,7 @@ bool is_idle(const result& r) { return r.point.word("load", "idle") == "idle"; }
 
 std::string members_of(const point& p) { return count_of_members(p); }
 
-// Shapes in the order of their numbers: blocks in all first, then blocks per SM; then threads.
+// The order of shapes: blocks in all first, then blocks per SM; then threads.
 using shape_place = std::tuple<bool, double, double>;
 shape_place place_of_shape(const point& p) {
   const auto in_all = p.number(axes::blocks);
@@ -78,7 +78,7 @@ std::string word_for_names(std::string words) {
   return words;
 }
 
-// Points that differ in their shape only, by subject, group and circumstances.
+// Points with the same key differ in their shape only: subject, group and circumstances.
 using same_group = std::tuple<std::string, int, std::string>;
 std::map<same_group, std::vector<const result*>> by_subject(std::span<const result> all) {
   std::map<same_group, std::vector<const result*>> groups;
@@ -129,7 +129,7 @@ std::optional<heat_map> map_of(const std::string& subject, const std::vector<con
       map.holes[row][column] = r->reason;
     }
   }
-  // A few shapes of many are no map; add_shapes shows them.
+  // With less than half of the cells measured this is no map; add_shapes() shows them.
   return any && 2 * known >= blocks.size() * threads.size() ? std::optional(std::move(map)) : std::nullopt;
 }
 
@@ -162,7 +162,7 @@ void add_maps(std::span<const result> all, evaluation& e) {
   e.add(std::move(drives));
 }
 
-// Every barrier over the shapes, one group to a picture: the best at the last shape first.
+// Adds every barrier over the shapes, a figure for each group; sorted by the latency at the last shape.
 void add_shapes(std::span<const result> all, evaluation& e) {
   using key = std::tuple<topology::device, std::string, int>;  // circumstances, members
   std::map<key, std::map<std::string, std::map<shape_place, const result*>>> groups;
@@ -209,7 +209,7 @@ void add_shapes(std::span<const result> all, evaluation& e) {
   }
 }
 
-// Everything but the members and the subject is the same along a curve, and in one picture.
+// What is the same in one figure, whose curves are over the members.
 using picture_key =
     std::tuple<std::string, std::string, shape_place, std::string>;  // device, circumstances, shape
 
@@ -250,8 +250,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
                 const auto &last_a = a.points.back(), &last_b = b.points.back();
                 return last_a.x != last_b.x ? last_a.x > last_b.x : last_a.y < last_b.y;
               });
-    // The best of each backend first, and the vendor's: they have the colours where there are more curves
-    // than these.
+    // The best of each backend and the vendor's come first, since there may be more curves than colours.
     std::set<std::string> shown;
     std::stable_partition(c.curves.begin(), c.curves.end(), [&](const curve& one) {
       return vendors.contains(one.name) || shown.insert(one.name.substr(0, one.name.find(':'))).second;
@@ -266,8 +265,8 @@ void add_curves(std::span<const result> all, evaluation& e) {
 
 double latency_of(const result* r) { return r->metrics.front().median; }
 
-// Of one device, count, shape and circumstances: the fastest that passed, the fastest that a program can
-// call, and whoever's interval overlaps theirs.
+// Of one device, number of members, shape and circumstances: the fastest barrier that passed, the fastest
+// that a program can call, and those whose intervals overlap theirs.
 struct fastest {
   const result* best = nullptr;
   const result* answer = nullptr;  // nullptr: a program can call none
@@ -283,7 +282,7 @@ struct fastest {
   }
   static std::vector<std::string> ties_of(const result& of, const std::vector<const result*>& among) {
     std::vector<std::string> names;
-    for (const auto* r : among) {  // one may be there twice, from two groups of as many members
+    for (const auto* r : among) {  // the same name may come twice, from two groups of this size
       const auto name = subject_of(r->point);
       if (name != subject_of(of.point) && r->metrics.front().ci95_low <= of.metrics.front().ci95_high &&
           std::ranges::find(names, name) == names.end())
@@ -291,7 +290,8 @@ struct fastest {
     }
     return names;
   }
-  // Faster than the answer, and nothing that a program can call: the fastest of them.
+  // The fastest barrier that is faster than the answer, and that a program cannot call; nullptr where there
+  // is none.
   const result* out_of_reach() const {
     const result* found = nullptr;
     for (const auto* r : all)
@@ -303,13 +303,14 @@ struct fastest {
 };
 using cell_key = std::tuple<std::string, std::string, int, shape_place>;  // device, circumstances, members
 
-// How many times as long NVIDIA's own barrier over the same blocks takes: over the shapes, from the least to
-// the most.
+// A sentence: how many times as long NVIDIA's own barrier over the same blocks takes, as the range over the
+// shapes.
 std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   double least = 1e300, most = 0;
   std::string name;
   for (const auto* one : shapes) {
-    // A barrier inside a block or a cluster is no grid's, even where the grid has one block only.
+    // A barrier within a block or a cluster is not compared with one of the grid, even where the grid has one
+    // block only.
     const auto* chosen = one->answer != nullptr ? one->answer : one->best;
     if (chosen->facts && chosen->facts->scope < fact::scope::grid) continue;
     const auto same = chosen->point.members == 1 ? fact::scope::grid : fact::scope::node;
@@ -329,7 +330,7 @@ std::string beside_the_vendor(const std::vector<const fastest*>& shapes) {
   return fmt::format(" NVIDIA's own ({}) takes {} times as long.", name, times);
 }
 
-// What a program can call in place of one that it cannot, where that was not measured.
+// Names barriers that a program can call instead of one that it cannot, where these were not measured.
 std::string in_its_place(const fastest& cell, const result& of) {
   std::vector<std::string> names = facts_of(of.point).beside;
   std::erase_if(names, [&](const auto& name) {
@@ -340,7 +341,7 @@ std::string in_its_place(const fastest& cell, const result& of) {
                      names.size() == 1 ? "was" : "were");
 }
 
-// How it is called, and what is faster and cannot be.
+// Tells how the barrier is called, and which faster one cannot be called.
 std::string how_to_call(const fastest& one) {
   const auto facts = facts_of(one.answer->point);
   auto text = fmt::format(" To call it: {}{}.", facts.call,
@@ -354,7 +355,8 @@ std::string how_to_call(const fastest& one) {
   return text;
 }
 
-// The largest group of each device and circumstances, in a sentence: what to take at how many of its shapes.
+// A sentence about the largest group of a device and circumstances: which barrier is best at how many of its
+// shapes.
 std::string best_sentence(const std::vector<const fastest*>& shapes) {
   const bool callable = std::ranges::any_of(shapes, [](const auto* one) { return one->answer != nullptr; });
   const auto chosen = [&](const fastest& one) { return callable ? one.answer : one.best; };
@@ -395,7 +397,7 @@ void add_verdict(std::span<const result> all, evaluation& e) {
     ++measured;
     unchecked += !r.verdict.passed && r.status == result_status::measured;
     if (!is_idle(r) || !r.verdict.passed || r.orders_less() || r.metrics.front().of_one_batch())
-      continue;  // neither what orders less nor one batch wins or ties
+      continue;  // what orders less, and what has one batch only, is not compared
     auto& one = cells[{std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
                        place_of_shape(r.point)}];
     one.add(r);

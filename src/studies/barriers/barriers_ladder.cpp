@@ -15,7 +15,7 @@
 namespace mgsync::barriers {
 namespace {
 
-// A step of the ladder: where it stands, and what it is called.
+// A step of the ladder: its level, its number of members (or threads, or blocks), and its name.
 struct rung {
   int level = 0;
   int members = 0;
@@ -28,14 +28,14 @@ struct standing {
   double us = 0, low = 0, high = 0;
 };
 
-// What stands on a step: of each maker the fastest that a program can call, and the fastest that it cannot.
+// The results on a step: for each maker the fastest that a program can call, and the fastest that it cannot.
 struct stood {
   std::map<std::string, standing> callable;
   std::optional<standing> out_of_reach;
 };
 
-// Where one passage of nothing but the barrier belongs, by whom it joins and who drives it; level 0: it does
-// not.
+// The step of a result, by the scope and the driver of its barrier; level 0 where it is on no step, as for a
+// barrier under load or with work.
 rung rung_of(const result& r, const subject_facts& facts) {
   const auto& p = r.point;
   if (!r.facts || r.orders_less() || p.word("load", "idle") != "idle" || p.find("work") != nullptr ||
@@ -57,15 +57,15 @@ rung rung_of(const result& r, const subject_facts& facts) {
   if (r.facts->driver != fact::driver::device)
     return {7, p.members,
             fmt::format("end of the kernel, {}{}", counted(p.members, "GPU"), per_rank ? ", in ranks" : "")};
-  // One block alone has nobody to meet in its grid.
+  // One block alone has no other block in its grid to wait for.
   if (p.members == 1) return {p.number(axes::blocks).value_or(2) > 1 ? 4 : 0, 1, "grid: 1 GPU"};
   return {5, p.members, fmt::format("{} GPUs{}", p.members, per_rank ? ", in ranks" : "")};
 }
 
-// In us; nothing where the metric is no time, or in cycles of an unknown clock.
+// The latency in us; nothing where the metric is no time, or is in cycles of an unknown clock.
 std::optional<standing> standing_of(const result& r) {
   if (!r.has_metrics() || r.metrics.front().of_one_batch())
-    return std::nullopt;  // one batch is not the fastest of a level
+    return std::nullopt;  // one batch cannot be the fastest
   const auto& m = r.metrics.front();
   double factor = 0;
   if (m.unit == "us") factor = 1;
@@ -75,7 +75,8 @@ std::optional<standing> standing_of(const result& r) {
   return standing{&r, m.median * factor, m.ci95_low * factor, m.ci95_high * factor};
 }
 
-// Of blocks, clusters, host members and GPUs no more than these counts: a ladder, not a curve.
+// Whether a step is shown: of the sizes of a level only the smallest and the largest, or up to four for GPUs
+// and host members.
 bool is_shown(const std::map<rung, stood>& all, const rung& one) {
   if (one.level == 1 || one.level == 4 || one.level == 6) return true;
   std::set<int> counts;
@@ -85,8 +86,8 @@ bool is_shown(const std::map<rung, stood>& all, const rung& one) {
          (one.level > 4 && counts.size() <= 4);
 }
 
-// Grids, GPUs and the ends of their kernels stand at one shape, and so do host members: a step up is no
-// larger shape.
+// Steps of the same kind are compared at the same shape: 1 for grids, GPUs and the ends of their kernels, 2
+// for host members, 0 for the others.
 int kind_of(const rung& one) {
   return one.level == 8 ? 2 : one.level == 4 || one.level == 5 || one.level == 7 ? 1 : 0;
 }
@@ -99,7 +100,7 @@ std::pair<double, double> size_of(const point& p) {
   return {p.number(axes::blocks_per_sm).value_or(0), p.number(axes::threads_per_block).value_or(0)};
 }
 
-// The smallest of the shapes that most steps of a kind have, of more than one block.
+// The shape, given by blocks per SM, that most steps of a kind have; of several such shapes the smallest.
 std::pair<double, double> shared_shape(const std::map<rung, results_by_shape>& all, int kind) {
   std::map<std::pair<double, double>, int> counts;
   for (const auto& [where, shapes] : all)
@@ -112,7 +113,7 @@ stood stood_of(const rung& where, const std::vector<std::pair<const result*, sub
   stood found;
   for (const auto& [r, facts] : results) {
     const auto value = *standing_of(*r);
-    // Instructions and launches are NVIDIA's alone.
+    // Instructions and launches, of other studies, can always be called.
     const bool callable = r->point.study != "barriers" || !facts.call.empty();
     if (!callable && (!found.out_of_reach || value.us < found.out_of_reach->us)) found.out_of_reach = value;
     if (!callable) continue;
@@ -187,7 +188,7 @@ using by_load = std::map<std::string, const result*>;
 
 double us_of(const result* r) { return r->metrics.front().median; }
 
-// What traffic does to the barrier that is the fastest without it, and which barrier it does least to.
+// A sentence: how load changes the barrier that is fastest without it, and which barrier it affects least.
 std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   const std::pair<const std::string, by_load>*idle = nullptr, *calmest = nullptr;
   const auto worst = [](const by_load& loads) {

@@ -28,7 +28,7 @@ configuration configure(const sweep_request& request, const shape& s) {
   return c;
 }
 
-// A barrier's shape and what goes on beside it are axes; what is asked for only now and then, where it is.
+// Sets the axes of a point: always those of the shape and the load, others only where they were asked for.
 void set_axes(point& p, const sweep_request& request, const cell& where, const configuration& c) {
   for (const auto& [name, value] :
        {std::pair{axes::blocks_per_sm, c.blocks_per_sm}, std::pair{axes::blocks, c.blocks},
@@ -83,7 +83,7 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
   return {};
 }
 
-// The ranks whose members meet: all of them, or those of each node by themselves.
+// The ranks whose members form groups: all of them together, or those of each node by themselves.
 std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& request,
                                                        std::span<const topology::rank_view> ranks) {
   std::vector<std::vector<topology::rank_view>> nodes;
@@ -105,7 +105,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(const std::vector<std
   return all;
 }
 
-// A group without members, and why, where none can be.
+// The group, or an empty group with the reason why there can be none.
 std::pair<topology::grouping, std::string> group_or_why_not(std::span<const topology::rank_view> ranks,
                                                             const topology::grouping_request& wanted) {
   try {
@@ -118,8 +118,8 @@ std::pair<topology::grouping, std::string> group_or_why_not(std::span<const topo
   }
 }
 
-// The counts to measure: those asked for, else what the nodes have. One with fewer than another shows what it
-// lacks.
+// The numbers of members to measure: those asked for, else what the nodes have. A node with fewer members
+// than another shows the larger groups as waived.
 std::vector<int> member_counts(const sweep_request& request,
                                const std::vector<std::vector<topology::rank_view>>& nodes) {
   if (!request.members.empty()) return request.members;
@@ -131,7 +131,7 @@ std::vector<int> member_counts(const sweep_request& request,
   return {counts.begin(), counts.end()};
 }
 
-// `members` of these ranks at every shape, load and work.
+// Adds the cells of groups with `members` members of these ranks, at every shape, load and work.
 void add_cells(plan& result, const sweep_request& request, std::span<const topology::rank_view> ranks,
                int members, const std::string& placement) {
   const auto shapes = !request.shapes.empty() ? request.shapes : std::vector<shape>{{1u, std::nullopt, 32}};
@@ -158,8 +158,8 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
         }
-        // Nothing of it is measured: who would have taken part is not kept, since a sweep may ask for
-        // thousands of them.
+        // The members of a cell that is not measured are dropped, since a sweep may ask for thousands of
+        // them.
         if (c.group.oversubscribed && !request.oversubscribe)
           c.group.members = std::vector<topology::member>();
         result.cells.push_back(std::move(c));

@@ -1,5 +1,5 @@
-// What to measure, in which order: cells (one group at one shape), and the points inside each. Pure; nothing
-// is started.
+// What is measured in which order: cells (one group at one shape), and the points of each. Pure: nothing is
+// started.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace mgsync {
 
-// What the command asked for.
+// The sweep that the command asked for.
 struct sweep_request {
   topology::device device = topology::device::host;
   std::vector<int> members;   // empty: the default counts
@@ -24,10 +24,10 @@ struct sweep_request {
   std::vector<std::string> placements = {"near"};
   std::vector<mgsync::load> loads = {mgsync::load{}};
   std::vector<std::uint32_t> work = {0};  // units of 1 us that each round works before the barrier
-  std::vector<std::uint32_t> late = {0};  // microseconds that the last member works more
+  std::vector<std::uint32_t> late = {0};  // how many us longer the last member works
   int members_per_rank = 0;               // 0: all in one rank when there is one, else one each
   bool pin = true;
-  bool per_node = false;  // every node by itself: a cell per node
+  bool per_node = false;  // groups are within one node, with a cell per node
   bool oversubscribe = false;
   std::string peer_memory;  // "", "ipc", "vmm"
   std::string mpi_threads;  // the thread level that MPI runs at; empty: MPI was not started
@@ -38,7 +38,7 @@ struct planned_point {
   backend_choice choice;
   mgsync::configuration configuration;
   mgsync::point point;
-  std::string waived;  // why it is not even tried; empty: it is
+  std::string waived;  // why it is not measured; empty: it is
 };
 
 // One group at one shape: its points are measured interleaved.
@@ -50,24 +50,25 @@ struct cell {
   std::vector<planned_point> points;
   std::vector<std::string> notes;  // about the group: "2 members share a core", ...
   std::string host;                // of its first rank
-  std::string impossible;          // why there is no such group; empty: there is
-  bool over_quota = false;         // topology::grouping
+  std::string impossible;          // why there can be no such group; empty: there is
+  bool over_quota = false;         // see topology::grouping
 };
 
 struct plan {
   std::vector<cell> cells;
 };
 
-// A group that cannot be (more members than a node's ranks hold, a list placement that names too few), or not
-// without
-// --oversubscribe, is waived, with why: its cell has no members. Throws usage_error when no group can be, or
-// a placement is no word of that kind.
+// Makes the plan. A group that cannot exist (more members than the ranks of a node own, a list placement that
+// names too few), or only with --oversubscribe, is waived with the reason, and its cell has no members.
+// Throws usage_error where no group can exist, or where a placement is unknown.
 plan make_plan(const sweep_request&, std::span<const topology::rank_view>);
 
-// The member counts of a sweep that names none: powers of two and the largest for hosts, 1 to all for GPUs.
+// The numbers of members of a sweep that names none: for hosts powers of two and `largest`, for GPUs 1 to
+// `largest`.
 std::vector<int> default_members(topology::device, int largest);
 
-// A cell's members and what goes on beside them, in lines for a plan: 64 members of them, or every one.
+// Lines for a printed plan: a cell's members (at most 64 of them, or all) and what goes on beside the
+// barrier.
 std::string description_of(const cell&, detail);
 
 }  // namespace mgsync

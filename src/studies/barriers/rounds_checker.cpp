@@ -12,8 +12,8 @@ namespace mgsync::barriers {
 namespace {
 
 constexpr std::uint32_t most_control_rounds = 4096;
-// Several runs of the same object: what one leaves behind, the next finds. A signal is followed between two
-// of them.
+// The check has several runs with the same object, since a run may leave state behind that breaks the next.
+// Signals are handled between runs, so a run has at most most_rounds.
 constexpr std::uint64_t fewest_launches = 4, most_rounds = 16384;
 
 }  // namespace
@@ -38,8 +38,7 @@ std::optional<step> rounds_checker::next() {
   step one;
   one.preparing = true;
   one.orders.push_back({.what = order::purpose::check, .count = per_launch_, .seed = seed_});
-  // The first rounds of a fresh object are checked too: the control's own violations would hide what is
-  // missing in them.
+  // The first rounds of a new object are checked before the control, whose own violations would hide theirs.
   if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
   one.orders.front().count = control_rounds_;
   one.orders.front().fault = early_arrival;
@@ -76,7 +75,7 @@ void rounds_checker::take_rounds(const seen& run) {
   verdict_.passed = --launches_left_ == 0 && refuted_.empty();
 }
 
-// A row beside a load that was none, or ran elsewhere, is void.
+// A result is void where the load beside the barrier did not run, or ran elsewhere.
 void rounds_checker::take_sample(const seen& longer) {
   if (const auto slowest = longer.values.find("slowest"); slowest != longer.values.end())
     ++times_slowest_[static_cast<std::size_t>(slowest->second.front())];

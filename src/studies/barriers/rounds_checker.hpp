@@ -17,8 +17,8 @@ namespace mgsync::barriers {
 
 class rounds_checker final : public checker {
  public:
-  // `rounds` are checked at least, 0: none. A piece of a barrier has nothing to check. The group outlives the
-  // checker.
+  // At least `rounds` rounds are checked; 0: none. `piece`: a piece of a barrier has nothing to check. The
+  // group must outlive the checker.
   rounds_checker(const point&, const topology::group&, std::uint64_t rounds, std::uint64_t seed, bool piece);
 
   std::optional<step> next() override;
@@ -38,9 +38,9 @@ class rounds_checker final : public checker {
   std::uint64_t seed_;
   check_reach reach_;
   bool trivial_ = false;
-  std::uint32_t control_rounds_ = 256;  // of the next control, four times as many each
-  std::uint64_t launches_left_ = 0;     // runs of the check
-  std::uint64_t per_launch_ = 0;        // rounds of one
+  std::uint32_t control_rounds_ = 256;  // of the next positive control; each one has four times as many
+  std::uint64_t launches_left_ = 0;     // how many runs of the check are left
+  std::uint64_t per_launch_ = 0;        // rounds of such a run
   verdict verdict_;
   std::string refuted_, void_because_;
   std::vector<std::string> notes_;

@@ -31,7 +31,7 @@ void fields(auto& way, load_seen& l) {
   way.needs("misplaced", l.misplaced);
 }
 
-// What one rank tells the others.
+// What a rank sends to the others.
 struct rank_trial {
   trial mine;
   std::vector<unsigned> members;
@@ -61,7 +61,7 @@ std::string pack_trial(const trial& mine, const std::vector<unsigned>& members, 
 
 group_trial merge_trials(const std::vector<std::string>& packed) {
   group_trial all;
-  std::map<std::pair<unsigned, unsigned>, std::uint64_t> furthest;  // member and block
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> furthest;  // by member and block
   for (std::size_t rank = 0; rank < packed.size(); ++rank) {
     const auto told = from_wire<rank_trial>(packed[rank]);
     const trial& theirs = told.mine;
@@ -89,7 +89,7 @@ group_trial merge_trials(const std::vector<std::string>& packed) {
     if (const auto& v = theirs.first_violation;
         v && (!all.first_violation || v->round < all.first_violation->round))
       all.first_violation = v;
-    // Several ranks may see one worker, and not at the same moment.
+    // Several ranks may report the same worker, as seen at different times.
     for (const auto& a : theirs.arrivals) {
       auto& rounds = furthest[{a.worker.member, a.worker.block}];
       rounds = std::max(rounds, a.rounds);

@@ -1,4 +1,4 @@
-// What the harness says of a barrier that is none, of one that is stuck, and of what a check has shown. Pure.
+// Sentences about a barrier that is none, about one that is stuck, and about what a check has shown. Pure.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct check_reach {
   bool within_hosts = false;
   bool across_hosts = false;
   verdict_scope scope = verdict_scope::all;
-  std::string note;  // what a reader must know of members that are not compared; empty: all are
+  std::string note;  // about members that are not compared, for the reader; empty: all are
 };
 check_reach reach_of_check(const point&, const topology::group&);
 

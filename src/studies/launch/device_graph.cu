@@ -8,11 +8,10 @@ namespace {
 
 struct orders {
   waiting what;
-  std::uint64_t left = 0;  // launches that are still to come
+  std::uint64_t left = 0;  // how many launches are still to come
 };
 
-// The last block to finish would do; with several blocks each waits equally long, and block 0 launches the
-// next.
+// The last block to finish should launch the next kernel. All blocks wait equally long, so block 0 does it.
 __global__ void launches_itself(orders* given) {
   wait_here(given->what);
   if (blockIdx.x != 0 || threadIdx.x != 0 || --given->left == 0) return;

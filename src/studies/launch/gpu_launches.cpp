@@ -24,13 +24,13 @@ double us_between(clock::time_point from, clock::time_point to) {
 bool in_turn(gpu_kind kind) { return kind == gpu_kind::programmatic || kind == gpu_kind::graph_programmatic; }
 bool is_graph(gpu_kind kind) { return kind == gpu_kind::graph || kind == gpu_kind::graph_programmatic; }
 
-// One GPU's stream and timer.
+// A GPU with its stream and timer.
 struct lane {
   int ordinal = 0;
   cuda::stream stream;
-  cuda::event end;  // host_policy::block
+  cuda::event end;  // for host_policy::block
   cuda::memory waited_ns;
-  launch_arguments arguments{};  // of the launches to come
+  launch_arguments arguments{};  // of the next launches
 };
 
 class gpu_launches final : public subject {
@@ -73,8 +73,8 @@ class gpu_launches final : public subject {
   }
 
  private:
-  // How long the same launches wait, by the device's timer, in a run of their own: a kernel that writes that
-  // down ends later than one that leaves nothing in memory (docs/studies/launch.md).
+  // How long the same launches wait, in us by the device's timer. In a separate run, since a kernel that
+  // stores this ends later than one that stores nothing (docs/studies/launch.md).
   double waited_us(std::uint64_t count, const waiting& plain) {
     for (auto& l : lanes_) {
       const cuda::device_scope scope(l.ordinal);
@@ -127,8 +127,8 @@ class gpu_launches final : public subject {
     cuda::check(cudaLaunchKernelExC(&config, kernel(plain.units > 0), arguments), "launching a kernel");
   }
 
-  // What is made before the clock starts: the arguments, and the graph of these launches, kept for the next
-  // run like this.
+  // Makes what must exist before the clock starts: the arguments, and the graph of these launches, which is
+  // kept for the next run like this.
   void prepare(std::uint64_t count, const waiting& plain) {
     for (auto& l : lanes_) {
       l.arguments.what = plain;
@@ -236,14 +236,14 @@ class gpu_launches final : public subject {
   unsigned blocks_;
   multi_device_function together_;
   std::vector<lane> lanes_;
-  bool writes_down_ = false;  // how long it waited
+  bool writes_down_ = false;  // whether kernels store how long they waited
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>, std::vector<cuda::executable>>
       graphs_;
   std::map<std::pair<int, bool>, CUfunction> functions_;
   std::unique_ptr<self_launching_graph> self_launching_;
 };
 
-// Why this GPU cannot be launched on like this; empty when it can.
+// Why this GPU cannot be launched on in this way; empty where it can.
 std::string why_not(const gpu_launch& asked, int ordinal) {
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "asking what a GPU is");

@@ -15,7 +15,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// A clock is read in 20 ns, and on some virtual machines in 200: not where nothing is waited for.
+// Reading a clock takes 20 ns, and on some virtual machines 200, so it is not read where there is nothing to
+// wait for.
 void wait_for(std::chrono::nanoseconds how_long) {
   if (how_long.count() == 0) return;
   const auto end = clock::now() + how_long;
@@ -67,7 +68,7 @@ class host_launches final : public subject {
 #pragma omp parallel num_threads(static_cast <int>(members_))
     {
       wait_for(unit);
-      std::atomic_signal_fence(std::memory_order_seq_cst);  // an empty region may not be left out
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the empty region
     }
   }
   void start_threads(std::chrono::nanoseconds unit) const {

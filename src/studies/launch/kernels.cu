@@ -9,8 +9,7 @@ struct payload {
   unsigned char bytes[Bytes];
 };
 
-// Programmatic dependent launch: the next kernel may start now, and this one goes on when the one before is
-// done.
+// Programmatic dependent launch: lets the next kernel start now, and waits until the one before has ended.
 __device__ inline void take_turns() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");

@@ -1,4 +1,4 @@
-// How a kernel waits, and says how long that was.
+// How a kernel waits, and stores how long it waited.
 #pragma once
 
 #include "src/studies/launch/kernels.hpp"
@@ -11,9 +11,9 @@ __device__ inline unsigned long long global_timer_ns() {
   return now;
 }
 
-// One thread of each block waits: the block, and so the kernel, ends with it. %globaltimer steps by 32 ns on
-// Hopper and by up to 1 us elsewhere, so what was waited is measured and not believed. Bounded: at most 16 x
-// 320 us are asked for.
+// Waits in one thread of each block; the block, and so the kernel, ends with it. %globaltimer steps by 32 ns
+// on Hopper and by up to 1 us elsewhere, so the actual wait is measured. Bounded: at most 16 x 320 us are
+// asked for.
 __device__ inline void wait_here(const waiting& asked) {
   if (threadIdx.x != 0 || asked.units == 0) return;
   const auto begin = global_timer_ns();

@@ -1,4 +1,4 @@
-// The kernels that are launched, as host code names them: some wait for nothing, some for units of time.
+// The kernels that are launched, for host code: some wait for nothing, some for a number of units of time.
 #pragma once
 
 #include <array>
@@ -7,23 +7,22 @@
 
 namespace mgsync::launch {
 
-// The waiting kernels' only argument.
+// The only argument of the waiting kernels.
 struct waiting {
   std::uint32_t units = 0;
   std::uint32_t unit_ns = 0;
   unsigned long long* waited_ns =
-      nullptr;  // of this GPU; block 0 adds its own; none: it leaves nothing in memory
+      nullptr;  // this GPU's sum, to which block 0 adds; nullptr: nothing is stored
 };
 
-// What every launch of these kernels hands over: as long as the longest arguments, of which waiting kernels
-// read the beginning.
+// What every launch passes: as large as the longest arguments; waiting kernels read only the beginning.
 struct launch_arguments {
   waiting what;
   std::array<std::byte, 4096 - sizeof(waiting)> rest{};
 };
 static_assert(sizeof(launch_arguments) == 4096);
 
-// Kernels for cudaLaunchKernel. in_turn: with the two instructions of programmatic dependent launch.
+// Kernels for cudaLaunchKernel. `in_turn`: with the two instructions of programmatic dependent launch.
 const void* waiting_kernel(bool in_turn);
 // `argument_bytes`: 0, 8, 128 or 4096 of arguments.
 const void* null_kernel(bool in_turn, unsigned argument_bytes);

@@ -66,7 +66,7 @@ constexpr refused_option refused[] = {
      "its members need a hardware thread each: what they cost that share one is no cost of a start"},
 };
 
-// The ways of asking (docs/method.md, "Launch overhead").
+// The methods of the study (docs/method.md, "Launch overhead").
 std::function<std::unique_ptr<method>()> method_for(const study_request& asked, quantity what) {
   if (what == quantity::null)
     return [stopping = asked.stops({.max_time = std::chrono::milliseconds(600)})] {
@@ -170,8 +170,8 @@ std::vector<measurement> points(const study_request& asked) {
   return all;
 }
 
-// On one GPU a kernel behind another is a barrier of all its blocks; on several the next one of each waits
-// for its own alone.
+// On one GPU a kernel after another is a barrier over all its blocks. On several GPUs it is not, since each
+// kernel waits only for the one before it on its own GPU.
 std::optional<known_facts> facts_of(const point& p) {
   if (p.device != topology::device::gpu || p.members != 1 || p.word("quantity") != "null" ||
       p.number("argument_bytes").value_or(0) != 0 || p.find("policy") != nullptr)

@@ -24,7 +24,7 @@ table_entry with_interval(const result* r, std::string_view name) {
                                  : fmt::format("({:.0f} - {:.0f})", m->ci95_low * 1e3, m->ci95_high * 1e3)};
 }
 
-// The fastest idle barrier that passed, of those that end a kernel or of those inside one.
+// The fastest barrier without load that passed: of those that end a kernel, or of those inside one.
 const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape,
                               bool ends_kernel) {
   return least(where(all,
@@ -39,8 +39,8 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
                median_of);
 }
 
-// On one GPU a launch behind another is a barrier. On several it is none: what ends a kernel on all of them
-// is.
+// Adds when a new kernel is worth its launch. On one GPU a launch after another is a barrier; on several it
+// is not, and is compared with the barriers that end a kernel on all of them.
 void add_advice(const std::map<place, found>& places, std::span<const result> all, evaluation& e) {
   for (const auto& [where, here] : places) {
     const int members = where.members;

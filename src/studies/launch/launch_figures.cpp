@@ -12,7 +12,7 @@ namespace mgsync::launch {
 
 namespace {
 
-// "graph", "graph 1x1024" where there are several shapes.
+// A name such as "graph", or "graph 1x1024" where there are several shapes.
 std::string name_of(const place& where, bool several_shapes) {
   return several_shapes && !where.shape.empty() ? fmt::format("{} {}", where.launch(), where.shape)
                                                 : where.launch();
@@ -24,7 +24,7 @@ bool several_shapes(const std::map<place, found>& places) {
   return false;
 }
 
-// Of one member, or of the fewest.
+// The smallest number of members that was measured.
 int fewest(const std::map<place, found>& places) { return places.begin()->first.members; }
 
 void add_gradients(const std::map<place, found>& places, evaluation& e) {
@@ -59,7 +59,7 @@ void add_gradients(const std::map<place, found>& places, evaluation& e) {
   e.figures.push_back(std::move(c));
 }
 
-// One metric of one quantity by kind, as dots.
+// One metric of one quantity by kind of launch, drawn as dots.
 struct series {
   std::string_view name;
   const result* found::*of;

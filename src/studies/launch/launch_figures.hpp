@@ -1,4 +1,4 @@
-// Results of study launch by what was launched where, and the figures of paper 004. Pure.
+// Results of the study launch by kind of launch and place, and the figures of paper 004. Pure.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@
 
 namespace mgsync::launch {
 
-// What the study's quantities found of one kind at one place.
+// The results of the study's quantities for one kind of launch at one place.
 struct found {
   const result* null = nullptr;
   const result* total = nullptr;
@@ -24,18 +24,18 @@ struct place {
   int members = 0;
   std::string shape, kind;
   unsigned argument_bytes = 0;
-  std::string policy;  // of the host's waiting; empty: the usual one
+  std::string policy;  // how the host waits; empty: the default
   auto operator<=>(const place&) const = default;
-  // "graph", "graph, 128 B of arguments, spin": what is not the usual stands beside the kind.
+  // The kind, with what is not the default: "graph", "graph, 128 B of arguments, spin".
   std::string launch() const;
 };
 
 std::map<place, found> by_place(std::span<const result>);
 
-// Whether the interval lies above zero: a time that may be all noise is neither printed nor drawn.
+// Whether the interval lies above zero: a time that may be only noise is neither printed nor drawn.
 bool is_shown(const metric&);
 
-// A metric's median in ns; not a number where there is none, or none is shown.
+// A metric's median in ns; NaN where there is none, or where is_shown() is false.
 double ns(const result*, std::string_view metric);
 
 // Figure 2 (what one more unit of waiting adds), 4 (null kernels), 5 (kernels that wait; over GPUs) and 6

@@ -1,6 +1,6 @@
-// Launches as subjects (paper 000, section IV; paper 004): so many kernels, or starts of host threads, each
-// waiting for so many units, one after the other. What they cost on top of the waiting is what the study asks
-// for.
+// Launches as subjects (paper 000, section IV; paper 004): a number of kernels, or of starts of host threads,
+// one after the other, each of which waits for a number of units. The study measures what they cost in
+// addition to the waiting.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,16 @@ enum class gpu_kind {
   traditional,
   cooperative,
   multi_device,        // cuLaunchCooperativeKernelMultiDevice: one call for all GPUs
-  graph,               // a node of a CUDA graph, each depending on the one before
+  graph,               // nodes of a CUDA graph, each depending on the one before
   graph_programmatic,  // the same with programmatic edges
   programmatic,  // programmatic dependent launch: the next kernel starts early and waits for this one inside
   cluster,       // clusters of two blocks
   device_graph   // a graph that launches itself again from the device
 };
 
-// How the host waits for the end.
+// How the host waits for the end of a run.
 enum class host_policy { synchronize, spin, yield, block };
-// Host members: the start and end of an OpenMP parallel region, and of a std::thread for each member that is
-// joined.
+// For host members: an OpenMP parallel region, or creating and joining a std::thread per member.
 enum class host_kind { openmp_region, std_thread };
 
 }  // namespace mgsync::launch
@@ -68,21 +67,21 @@ struct gpu_launch {
   std::vector<int> gpus = {0};  // CUDA ordinals
   unsigned blocks_per_sm = 1;
   unsigned threads = 32;        // of a block
-  unsigned argument_bytes = 0;  // of a kernel that waits for nothing: 0, 8, 128 or 4096
+  unsigned argument_bytes = 0;  // of a kernel that does not wait: 0, 8, 128 or 4096
   host_policy policy = host_policy::synchronize;
 };
 
-// A subject, or why there is none here.
+// A subject, or the reason why there is none.
 struct creation {
   std::unique_ptr<mgsync::subject> subject;
   std::string reason;
 };
 
 // A run of `count` launches yields, in us by the monotonic clock: "total_us", from before the first launch
-// call until the host has seen the last kernel's end; "call_us", until the last launch call has returned;
-// "sync_us", what synchronizing takes when nothing is left to wait for; and "waited_us", the waiting itself,
-// by the device's own timer, in a run of the same launches right after: what the timed kernels do not write,
-// their end does not wait for.
+// call until the host has seen the last kernel's end; "call_us", until the last launch call has returned; and
+// "sync_us", the time of synchronizing when nothing is left to wait for. It also yields "waited_us", the
+// waiting by the device's own timer. That is measured in a second run of the same launches, since storing it
+// would delay the end of the timed kernels.
 creation make_gpu_launches(const gpu_launch&);
 
 // `cpus`: the hardware thread of each member; empty: wherever the system puts them. Yields "total_us",

@@ -20,7 +20,7 @@ std::optional<step> wait_gradient::next(std::chrono::nanoseconds) {
   all.batch = batch_;
   const auto units = gradient_units();
   all.orders.push_back(
-      {.count = 1, .units = units.front(), .unit_us = gradient_unit_us});  // the first of a life is another
+      {.count = 1, .units = units.front(), .unit_us = gradient_unit_us});  // warm-up: the first run differs
   for (std::uint32_t s = 0; s < series_per_batch; ++s) {
     for (const auto n : units) all.orders.push_back({.count = 1, .units = n, .unit_us = gradient_unit_us});
     all.orders.push_back({.count = 1, .units = 2 * units.back(), .unit_us = gradient_unit_us});

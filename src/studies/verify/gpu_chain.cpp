@@ -45,7 +45,7 @@ class gpu_chain final : public subject {
   unsigned passes_;
 };
 
-// What the code of this operation's chains says, read from the bytes that the GPU runs.
+// What the code check finds wrong with the chains of this operation, in the bytes that the GPU runs.
 std::vector<std::string> complaints_of(const probes::image& loaded, const std::string& operation,
                                        chain_form form) {
   std::vector<std::string> all;
@@ -79,7 +79,7 @@ subject_creation make_gpu_chain(const std::string& operation, chain_form form, i
     return made;
   }
   made.subject = std::make_unique<gpu_chain>(std::move(runner), operation, form, passes);
-  // Over 5 ms of a busy SM, by both clocks.
+  // Measured over 5 ms of a busy SM, by both clocks.
   made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
   return made;
 }

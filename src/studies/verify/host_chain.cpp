@@ -15,7 +15,7 @@
 namespace mgsync::verify {
 namespace {
 
-// Each link needs the one before; the empty asm keeps the compiler from computing several at once.
+// Each link depends on the one before; the empty asm keeps the compiler from combining several.
 template <operation What>
 inline void link(std::uint64_t& value, std::uint64_t with) {
   if constexpr (What == operation::add) value += with;
@@ -31,7 +31,7 @@ std::uint64_t carry_out(std::uint64_t links, std::uint64_t value, std::uint64_t 
   return value;
 }
 
-// Ordered on both sides: neither read moves into the chain.
+// Reads the time-stamp counter with fences on both sides, so that neither read moves into the chain.
 std::uint64_t ticks() {
 #if defined(__x86_64__)
   _mm_lfence();

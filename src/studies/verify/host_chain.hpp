@@ -17,7 +17,7 @@ class host_chain final : public subject {
  public:
   static constexpr std::uint64_t links_at_once = 64;
 
-  // `cpu`: the hardware thread to run on, -1: wherever the caller is. The caller's affinity comes back after
+  // `cpu`: the hardware thread to run on; -1: wherever the caller is. The caller's affinity is restored after
   // each run.
   host_chain(operation what, int cpu) : what_(what), cpu_(cpu) {}
 
@@ -26,7 +26,7 @@ class host_chain final : public subject {
  private:
   operation what_;
   int cpu_;
-  std::uint64_t value_ = 3;  // carried from run to run: nothing about it is known beforehand
+  std::uint64_t value_ = 3;  // carried from run to run, so that the compiler cannot know it
 };
 
 }  // namespace mgsync::verify

@@ -63,7 +63,7 @@ constexpr refused_option refused[] = {
     {"oversubscribe", "each of its points has one member"},
 };
 
-// Chains have no settings of their own: everything is known beforehand but how noisy the machine is.
+// Chains have fixed settings: everything but the noise of the machine is known beforehand.
 rounds_difference_settings host_clock(const study_request& asked, std::uint64_t difference) {
   rounds_difference_settings settings;
   settings.lengths_given = rounds_choice{512, static_cast<std::uint32_t>(512 + difference)};
@@ -72,7 +72,7 @@ rounds_difference_settings host_clock(const study_request& asked, std::uint64_t 
   return settings;
 }
 
-// The code was read when the subject was made (it is none otherwise); what is left to say is so.
+// Runs nothing: the code was checked when the subject was made, or there would be none.
 class code_was_read final : public checker {
  public:
   std::optional<step> next() override { return std::nullopt; }
@@ -110,7 +110,7 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
   }
 }
 
-// From the papers' base of links to each longer chain, by the device's clock (001, table 1).
+// The latency by the device's clock from the papers' base length to each longer chain (001, table 1).
 template <class Base>
 void add_all_in_code(Base base, std::vector<measurement>& all) {
   constexpr std::uint64_t first = probes::unrolled_lengths[0];
@@ -158,7 +158,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
           all.push_back(std::move(m));
           continue;
         }
-        if (!looped) continue;  // by the host's clock a chain must last: only loops are long enough
+        if (!looped) continue;  // a chain that the host's clock can time is long: only loops are
         for (const auto difference : asked.values(differences)) {
           auto m = base(65);
           set(m.point, differences, difference);
@@ -185,7 +185,7 @@ const result* find(std::span<const result> all, std::string_view subject, std::s
 void evaluate_host(std::span<const result> all, evaluation& e) {
   const auto *add = find(all, "add", "host"), *multiply = find(all, "multiply", "host");
   if (add == nullptr || multiply == nullptr || add->point.device != topology::device::host) return;
-  // Batch by batch, since those of both were interleaved: a clock frequency that changes hits both.
+  // Batch by batch, since the batches of both were interleaved: a change of the clock frequency affects both.
   std::vector<double> ratios;
   const auto &slow = multiply->metrics.front().raw, &fast = add->metrics.front().raw;
   for (std::size_t i = 0; i < std::min(slow.size(), fast.size()); ++i)
@@ -204,13 +204,13 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
   e.add(std::move(t));
 }
 
-// 001, table 1: V100, cycles of a float add by repeat difference.
+// Table 1 of 001: cycles of a float add on V100, by repeat difference.
 table_entry of_paper(double difference, const char* clock) {
   const auto* known = published("001", "table 1", fmt::format("{}", difference), "V100", clock);
   return known == nullptr ? table_entry(std::nullopt) : known->value;
 }
 
-// Latencies by the cycle counter.
+// The table of latencies by the cycle counter.
 table latencies(const frame<result>& by_device) {
   table t{{"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
           {"operation",
