@@ -26,7 +26,7 @@ struct kernel_plan {
 };
 
 inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv";
-inline constexpr std::string_view synthetic_subject =
+inline constexpr std::string_view synthetic_kernel_name =
     "synthetic";  // of rows of this kind; others are products
 inline constexpr std::string_view fault_of_products = "one wrong entry", fault_of_stages = "released early";
 

@@ -39,7 +39,7 @@ figure picture_of(const gemm_question& asked, const timeline& schedule) {
 }
 
 enum class kernel { synthetic, mma, wgmma };
-constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthetic, synthetic_subject},
+constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthetic, synthetic_kernel_name},
                                                                 {kernel::mma, mma_family.name},
                                                                 {kernel::wgmma, wgmma_family.name}};
 constexpr axis_of<kernel> kernels({.name = "kernel", .help = "which kernels are measured"}, kernel_words);
@@ -209,7 +209,7 @@ std::string why_not(const study_request& asked, int least_major, bool this_one_o
 
 void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
   for (std::size_t i = 0; i < semaphores.size(); ++i) {
-    auto m = planned(asked, synthetic_subject, semaphores[i]);
+    auto m = planned(asked, synthetic_kernel_name, semaphores[i]);
     m.waived = why_not(asked, 8, false);
     const auto plan = std::make_shared<kernel_plan>();
     if constexpr (MGSYNC_WITH_CUDA)
