@@ -16,7 +16,7 @@ struct uplink {
   double gbps = 0;
 };
 
-// Switches that links join are one plane: traffic may cross from one to the other.
+// Switches joined by links form one plane, as traffic may cross between them.
 std::vector<int> planes_of(const machine& m) {
   std::vector<int> plane(m.switches.size());
   std::iota(plane.begin(), plane.end(), 0);
@@ -33,7 +33,7 @@ std::vector<int> planes_of(const machine& m) {
   return plane;
 }
 
-// What both have in common: on each switch the smaller of both counts.
+// The links that both share: on each switch the smaller of the two counts.
 uplink shared(const std::map<int, uplink>& a, const std::map<int, uplink>& b) {
   uplink sum;
   for (const auto& [id, from] : a)
@@ -109,10 +109,10 @@ class link_counts {
   }
 
   std::vector<std::map<int, uplink>> by_switch_, by_plane_, direct_;
-  bool trunks_known_ = false;  // some source knows links between switches
+  bool trunks_known_ = false;  // links between switches are known
 };
 
-// Without a word from the driver, the NUMA nodes say the little that can be said.
+// Where the driver reports no PCIe path, only the NUMA nodes tell something.
 pcie_path path_by_locality(const connection& c, const gpu& a, const gpu& b) {
   if (!a.numa || !b.numa) return pcie_path::unknown;
   return c.same_numa ? pcie_path::node : pcie_path::sys;

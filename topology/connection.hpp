@@ -27,8 +27,8 @@ struct connection {
   int nvlinks = 0;  // that carry traffic between the two: the smaller of both ends' counts
   double gbps = 0;  // of these, one direction; without NVLink what PCIe carries; 0: unknown
   pcie_path path = pcie_path::unknown;
-  // Both have NVLinks to NVSwitches of two domains, and no source told what joins those: `reach` is unknown
-  // then.
+  // Both have NVLinks to NVSwitches, but of two domains, and no source told what connects these. `reach` is
+  // then unknown.
   bool between_domains = false;
   bool same_package = false;  // judged by the GPUs' NUMA nodes
   bool same_numa = false;
@@ -53,8 +53,8 @@ class connection_table {
   std::vector<connection> table_;
 };
 
-// The word that users of `nvidia-smi topo -m` know: X, NV#, PIX, PXB, PHB, NODE, SYS; "?" when nothing told,
-// or nothing told whether there is NVLink.
+// The word that users of `nvidia-smi topo -m` know: X, NV#, PIX, PXB, PHB, NODE, SYS; "?" when no source told
+// the path, or whether there is NVLink.
 std::string matrix_word(const connection&);
 
 // The package that a GPU hangs on, judged by its NUMA node.
@@ -63,8 +63,8 @@ std::optional<int> package_of(const machine&, const gpu&);
 // Whether the machine's NVLinks end in switches that it does not show.
 bool switches_hidden(const machine&);
 
-// How many sets of NVSwitches with GPUs there are that no known link joins. More than one says little where
-// no link between switches is known at all: neither NVML nor hwloc tells of those.
+// How many sets of NVSwitches with GPUs there are that no known link joins. More than one means little where
+// no link between switches is known at all, as NVML and hwloc do not report those.
 int switch_domains(const machine&);
 
 }  // namespace mgsync::topology

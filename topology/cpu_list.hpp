@@ -1,4 +1,4 @@
-// Lists of CPU numbers in the words of taskset and Slurm: "0-3,8,64-67".
+// Lists of CPU numbers in the notation of taskset and Slurm: "0-3,8,64-67".
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace mgsync::topology {
 
-inline constexpr int max_cpu = 65535;  // the largest number of a CPU, core, NUMA node or package that is read
+inline constexpr int max_cpu = 65535;  // the largest accepted number of a CPU, core, NUMA node or package
 
 // Runs of consecutive rising numbers as "first-last", in the order given; exact: parse_cpu_list gives `cpus`
 // back.

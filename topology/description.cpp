@@ -38,9 +38,9 @@ bool same_facts(const peer& a, const peer& b) {
          std::tie(b.access, b.atomics, b.performance_rank, b.path);
 }
 
-// What most pairs are is said once, where that gives all the pairs back.
+// The most frequent values of pairs are written once, where reading that gives all the pairs back.
 void say_peers(description& d) {
-  std::vector<std::pair<const peer*, int>> kinds;  // how many are as this one
+  std::vector<std::pair<const peer*, int>> kinds;  // how many pairs are equal to this one
   for (const auto& p : d.of.peers) {
     const auto kind =
         std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return same_facts(*k.first, p); });

@@ -15,7 +15,7 @@ namespace mgsync::topology {
 inline constexpr std::size_t max_description_bytes = std::size_t{64} << 20;
 inline constexpr int max_gpus = 256;  // and as many switches
 
-// Every field of the machine. What no source could tell, and empty texts and lists, are left out.
+// Every field of the machine. Unknown values and empty texts and lists are left out.
 nlohmann::ordered_json machine_json(const machine&);
 
 // JSON to read and to compare line by line: what holds no list and no object (a GPU, a link) stands on one
@@ -26,7 +26,7 @@ std::string json_lines(const nlohmann::ordered_json&);
 // and whose numbers are inside the limits of cpu_list.hpp. Never throws.
 std::string write_description(const machine&);
 
-// Whether the text means to be one of ours, of whatever version.
+// Whether the text is a machine description of mgsync, of whatever version.
 bool is_description(std::string_view text);
 
 // Throws usage_error "origin: gpus[3].numa: expected what"; where the text is no JSON, with the line and the

@@ -1,4 +1,4 @@
-// What a machine's JSON looks like: the fields of each thing, named once for writing and for reading.
+// The fields of a machine's JSON, named once for writing and for reading.
 #pragma once
 
 #include <optional>
@@ -47,12 +47,13 @@ struct core_entry {
   std::vector<int> cpus;
 };
 
-// What every ordered pair of GPUs is that has no entry of its own; from and to mean nothing.
+// The values of every ordered pair of GPUs without an entry of its own; from and to are unused.
 struct usual_peer {
   peer facts;
 };
 
-// All that is written of a machine. Its own cores and peers are not: they are said in fewer words beside it.
+// A machine as it is written. Its `cores` and `peers` are left out: the more compact lists beside it replace
+// them.
 struct description {
   std::string format{format_name};
   int version = format_version;

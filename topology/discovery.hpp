@@ -1,4 +1,4 @@
-// Finds out what machine this is: from the hardware, or from a file that describes one.
+// Discovers the machine, from the hardware or from a file that describes one.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,7 @@ std::set<std::string> words_of(const std::string& list) {
   return {words.begin(), words.end()};
 }
 
-// Known from the launcher's variables, whether or not any GPU is left to be seen.
+// Found from the launcher's variables, even where no GPU is visible any more.
 bool gpus_per_task(std::vector<finding>& out, const host_views& host) {
   constexpr const char* change =
       "ask for GPUs per node, not per task: --gpus-per-node=N for the job and srun --gpu-bind=none";
@@ -272,7 +272,7 @@ void oversubscribed(std::vector<finding>& out, const host_views& host, std::size
        "start fewer ranks, or ask for more CPUs (srun --cpus-per-task, a larger container)"});
 }
 
-// What one view says, field by field, to compare with another.
+// The fields of one view as texts, to compare with another view.
 std::string difference(const machine& a, const machine& b) {
   const auto uuids = [](const machine& m) {
     std::vector<std::string> result;
@@ -295,7 +295,8 @@ std::string difference(const machine& a, const machine& b) {
   return {};
 }
 
-// Hosts may differ in names, UUIDs and bus ids; the shape is what a measurement over both assumes to be one.
+// Hosts may differ in names, UUIDs and bus ids, but a measurement over both assumes that their shapes are
+// equal.
 std::string shape_difference(const machine& a, const machine& b) {
   if (a.cores.size() != b.cores.size() || a.packages.size() != b.packages.size())
     return fmt::format("{} packages with {} cores instead of {} with {}", b.packages.size(), b.cores.size(),
@@ -346,7 +347,7 @@ std::vector<finding> find_problems(std::span<const rank_view> views, int members
   const int each = std::max(1, members_per_rank);
   for (const auto& host : views_by_host(views)) {
     shared_gpu(found, host, each);
-    if (!gpus_per_task(found, host)) hidden_gpus(found, host);  // one cause, one finding
+    if (!gpus_per_task(found, host)) hidden_gpus(found, host);  // both findings would have the same cause
     lost_gpus(found, host);
     cpu_quotas(found, host);
     part_of_machine(found, host);

@@ -1,4 +1,4 @@
-// What is wrong, or costs time, about how this job sees its machines, and what to change. Pure.
+// Findings: what is wrong, or costs time, in how this job sees its machines, and what to change. Pure.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct finding {
 };
 
 // In the order of the names in docs/topology.md; empty when all is as it should be. `members_per_rank` as for
-// make_group. Judges only what is known: a pair that nobody asked about is no finding.
+// make_group. Judges only what is known: a pair of GPUs that was not queried gives no finding.
 std::vector<finding> find_problems(std::span<const rank_view>, int members_per_rank);
 
 // How the views of ranks on one host differ from the first one there, and hosts from the first host; a

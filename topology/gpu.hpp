@@ -1,4 +1,4 @@
-// A GPU as plain values. Fields that no source could tell are absent, never invented.
+// A GPU as plain values. Fields that no source reported are absent.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace mgsync::topology {
 
 struct gpu {
   int id = 0;                       // index on this machine, 0..n-1, by PCI bus id
-  std::optional<int> cuda_ordinal;  // what this process calls it; absent when CUDA does not show it
+  std::optional<int> cuda_ordinal;  // its ordinal in this process; absent when CUDA does not show it
   std::string name;                 // "NVIDIA H200"
   std::string uuid;                 // "GPU-..." or "MIG-..."
   std::string pci_bus_id;           // "0000:1b:00.0", lower case
@@ -22,7 +22,7 @@ struct gpu {
   std::optional<int> sm_clock_mhz;  // the largest the device reports
   std::optional<std::uint64_t> memory_bytes;
   std::optional<double> pcie_gbps;  // one direction, the most its slot carries, GB/s
-  bool mig = false;                 // a slice, or a GPU in MIG mode
+  bool mig = false;                 // a MIG slice, or a GPU in MIG mode
   bool operator==(const gpu&) const = default;
 };
 

@@ -15,7 +15,7 @@ gpu_binding read_gpu_binding(const std::function<std::optional<std::string>(cons
   gpu_binding found;
   found.visible = variable("CUDA_VISIBLE_DEVICES");
   if (!variable("SLURM_STEP_ID") || variable("OMPI_COMM_WORLD_RANK")) return found;
-  // What slurmd did counts before what the job asked for; srun --gpus-per-task shows in the first only.
+  // What slurmd did takes precedence over what the job asked for; srun --gpus-per-task shows only there.
   for (const char* name : {"SLURMD_TRES_BIND", "SLURM_TRES_BIND", "SLURM_GPU_BIND"}) {
     const auto value = variable(name);
     if (!value || value->empty()) continue;

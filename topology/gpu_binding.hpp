@@ -1,5 +1,5 @@
-// What the launcher did with this process's GPUs before it started, as its variables tell. CUDA and NVML show
-// only the outcome: a rank that was given one GPU cannot see that there are others.
+// How the launcher restricted this process's GPUs, from its environment variables. CUDA and NVML show only
+// the outcome: a rank that was given one GPU cannot see that there are others.
 #pragma once
 
 #include <functional>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view accepted = "accepted: near, far, spread, list:ID,ID,...";
 
-// The ten questions of near, 1 for the worse answer; bandwidth counts negatively.
+// The ten criteria of near, 1 for the worse case; bandwidth counts negatively.
 std::array<int, 10> near_questions(const connection& c) {
   const auto is = [&](reach r) { return c.reach == r ? 1 : 0; };
   return {c.access == false ? 1 : 0,
@@ -79,7 +79,7 @@ subset choose_gpus(const connection_table& connections, std::span<const int> can
   std::vector<int> ids(candidates.begin(), candidates.end());
   std::sort(ids.begin(), ids.end());
   const auto id = [&](int i) { return ids[static_cast<std::size_t>(i)]; };
-  // What one can do to the other may differ by direction: a pair is as bad as its worse direction.
+  // The two directions of a pair may differ: the worse one counts.
   auto result = cheapest_subset(static_cast<int>(ids.size()), wanted, [&](int a, int b) {
     return std::max(placement_cost(connections(id(a), id(b)), p.kind),
                     placement_cost(connections(id(b), id(a)), p.kind));

@@ -143,10 +143,11 @@ void note_placement(grouping& result, const std::string& host, const thread_plac
                   host, placed.sharing_cpu));
 }
 
-// Host members spin for as long as they wait: together they need as much time as there are threads. (A GPU's
-// thread sleeps.)
+// Waiting host members spin, so together they need as much CPU time as there are threads. (The thread of a
+// GPU sleeps.)
 void compare_with_quotas(grouping& result, const slots& all, const host_plan& plan, int threads_per_member) {
-  std::map<std::string, std::pair<double, int>> cgroups;  // what each gives, and the threads in it
+  std::map<std::string, std::pair<double, int>>
+      cgroups;  // the processors' time of each cgroup, and the number of threads in it
   for (const auto i : plan.members)
     if (const auto& quota = all[i]->seen.quota) {
       auto& [cpus, threads] = cgroups.try_emplace(quota->cgroup, quota->cpus, 0).first->second;
@@ -214,8 +215,8 @@ void add_host_members(grouping& result, std::span<const rank_view> views, const 
   }
 }
 
-// One rank has as many slots as there are members. Of several each has its slots, whoever takes part: what a
-// rank owns does not change from group to group.
+// A single rank has as many slots as members. With several ranks, each has a fixed number of slots whether or
+// not it takes part, so that the GPUs that a rank owns do not change from group to group.
 slots owners_of(std::span<const rank_view> views, const grouping_request& request) {
   const auto first = slots_of(views, request);
   if (views.size() == 1) return first;

@@ -29,7 +29,7 @@ struct grouping_request {
   std::string placement = "near";
   bool pin = true;
   bool oversubscribe =
-      true;  // false: of more host threads than there are CPUs for, nobody asks where each would go
+      true;  // false: where there are more host threads than CPUs, their places are not computed
 };
 
 struct grouping {

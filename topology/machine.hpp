@@ -29,17 +29,18 @@ struct nvswitch {
   bool operator==(const nvswitch&) const = default;
 };
 
-// A limit on time, not on processors: threads that spin beyond it are stopped for the rest of each period.
+// A limit on CPU time, not on the number of processors: threads that use more are stopped for the rest of
+// each period.
 struct cpu_quota {
-  double cpus = 0;     // the time of so many processors
-  std::string cgroup;  // what it is of: processes with the same one on one host share it
+  double cpus = 0;     // the CPU time per time, as a number of processors
+  std::string cgroup;  // the cgroup that has the limit; processes of a host with the same one share it
   bool operator==(const cpu_quota&) const = default;
 };
 
 struct machine {
   std::string host;              // host name
   std::string source;            // "this machine" or the file it was read from
-  bool is_this_machine = false;  // only then may anything be pinned
+  bool is_this_machine = false;  // otherwise nothing may be pinned
   std::vector<package> packages;
   std::vector<numa_node> numa_nodes;
   std::vector<core> cores;         // all cores of the machine

@@ -1,6 +1,5 @@
-// Gives each of some takers one place of its own out of its list of wishes (Kuhn's algorithm): an earlier
-// taker moves to another place of its list when that gives a later one a place at all, and otherwise keeps
-// what it has.
+// Bipartite matching by Kuhn's algorithm: gives each taker a place of its own from its list of wishes. An
+// earlier taker is moved to another place of its list only where a later one would otherwise get none.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@ namespace mgsync::topology {
 
 class matching {
  public:
-  // Numbers of places, below `places`, the dearest first. Takers may share one list: there may be thousands
-  // of both.
+  // Places, as numbers below `places`, in the order of preference. Takers may share one list, as there may be
+  // thousands of both.
   using wish_list = std::shared_ptr<const std::vector<int>>;
   // `wishes`: by taker.
   matching(std::vector<wish_list> wishes, int places)
@@ -23,7 +22,7 @@ class matching {
   // Each taker with a list of its own.
   matching(const std::vector<std::vector<int>>& wishes, int places) : matching(lists_of(wishes), places) {}
 
-  // False: there is none for this taker, however the others move.
+  // False: no place is possible for this taker, however the others are moved.
   bool place(int taker) {
     std::vector<char> tried(taker_of_.size(), 0);
     return place(taker, tried);

@@ -26,10 +26,10 @@ struct placement {
 // Throws usage_error unless `text` is near, far, spread or list:NUMBER,...; each number once.
 placement parse_placement(std::string_view text);
 
-// What a pair of GPUs costs under a placement; the sum over a group's pairs is least for the wanted group.
-// near: peer access, then NVLink, then the nearer PCIe path, then fewer switches on the way, then more
-// bandwidth, then one package. far: the opposite in all of these, so methods that need peer access may be
-// waived. spread: evenly over packages, then over NUMA nodes, then near.
+// The cost of a pair of GPUs under a placement; the wanted group has the least sum over its pairs. near: peer
+// access, then NVLink, then the nearer PCIe path, then fewer switches on the way, then more bandwidth, then
+// one package. far: the opposite in all of these, so backends that need peer access may be waived. spread:
+// evenly over packages, then over NUMA nodes, then near.
 pair_cost placement_cost(const connection&, placement_kind);
 
 // The ids of the `wanted` GPUs among `candidates` (ids) that the placement means; rising, except a list's own

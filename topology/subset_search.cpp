@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_enumerated = 20;
 constexpr std::size_t most_costs =
-    32;  // that a split is tried with: real machines have about ten kinds of pairs
+    32;  // the most different costs for which a split is tried: real machines have about ten kinds of pairs
 
 struct choice {
   pair_cost cost;
@@ -18,8 +18,8 @@ struct choice {
   bool exact = true;
 };
 
-// Of equal cost the one whose numbers come first: joining disjoint sets keeps this order, so parts can be
-// solved alone.
+// Among equal costs the set whose numbers come first: joining disjoint sets keeps this order, so parts can be
+// solved separately.
 bool better(const choice& a, const choice& b) {
   if (a.cost != b.cost) return a.cost < b.cost;
   return a.chosen < b.chosen;
@@ -146,7 +146,7 @@ class search {
     best[0] = choice{};
     for (std::size_t start = 0; start < std::min(things.size(), most_starts); ++start) {
       choice grown;
-      std::vector<std::pair<pair_cost, int>> left;  // what each thing would add
+      std::vector<std::pair<pair_cost, int>> left;  // the cost that each remaining thing would add
       for (const int thing : things) left.emplace_back(pair_cost{}, thing);
       for (auto next = left.begin() + static_cast<std::ptrdiff_t>(start);;
            next = std::min_element(left.begin(), left.end())) {

@@ -1,4 +1,5 @@
-// Finds the subset of things whose pairs cost least in sum: the GPUs with the best links. Pure and exact.
+// Finds the subset of a given size with the least sum of costs over its pairs: the GPUs with the best links.
+// Pure.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 namespace mgsync::topology {
 
-// What a pair costs: sums over all pairs of a subset, compared element by element, the first one decides.
+// The cost of a pair. Costs are added up over all pairs of a subset; sums are compared lexicographically.
 struct pair_cost {
   std::array<int, 12> parts{};
   auto operator<=>(const pair_cost&) const = default;

@@ -17,7 +17,7 @@ std::vector<std::size_t> clocks_of(const function& f) {
   return found;
 }
 
-// What may be meant to be timed.
+// The name of an instruction that the code may be meant to time; empty for others.
 std::string_view work_of(const step& s) {
   switch (s.what) {
   case kind::load: return s.global ? "a load of global memory" : "";
@@ -55,9 +55,9 @@ std::vector<stretch> stretches(const function& f) {
   return found;
 }
 
-// What was begun between two reads and is not waited for by the second, or before it.
+// Instructions between two clock reads whose results are not waited for up to the second read.
 void find_unwaited(const function& f, std::size_t first, std::size_t second, report& r) {
-  std::vector<std::pair<unsigned, std::size_t>> open;  // scoreboard, who set it
+  std::vector<std::pair<unsigned, std::size_t>> open;  // scoreboard, and the step that set it
   for (std::size_t at = first + 1; at <= second; ++at) {
     const step& s = f.steps[at];
     if (is_way(s)) return;

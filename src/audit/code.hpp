@@ -1,6 +1,6 @@
-// Code as the audit reads it, of whichever language: what each instruction does to memory and to whom it
-// orders that, which registers it reads and writes, and where it goes on. read_ptx() and read_machine_code()
-// make it.
+// The audit's representation of a function, from PTX or machine code: what each instruction does to memory
+// and with which order and scope, which registers it reads and writes, and which instructions may follow.
+// Made by read_ptx() and read_machine_code().
 #pragma once
 
 #include <cstddef>
@@ -30,34 +30,34 @@ struct step {
     branch,
     end,  // of the function
   };
-  // What an update does with what it finds.
+  // What an update writes: depending on a comparison (CAS), a given value, or nothing new.
   enum class change : std::uint8_t { other, swap_if, exchange, nothing };
   enum class comparison : std::uint8_t { none, equal, unequal, other };
 
   kind what = kind::other;
-  bool global = false;       // load, store, update: of global memory, or of an address that does not say
+  bool global = false;       // load, store, update: of global memory, or of a generic address
   bool strong = false;       // volatile, relaxed or more
-  bool is_volatile = false;  // PTX: as relaxed.sys, though whoever wrote it may have meant one GPU
-  bool read_only = false;    // a load by the path for data that nobody writes
+  bool is_volatile = false;  // PTX: acts as relaxed.sys, although its author may have meant one GPU only
+  bool read_only = false;    // a load through the read-only data path (ld.global.nc)
   bool acquires = false;     // a load, an update or a fence
   bool releases = false;
   reach scope = reach::none;
   change changes = change::other;
   comparison compares = comparison::none;
-  bool is_constant = false;   // its result is a number of the text
-  bool puts_zero = false;     // stores 0, or makes 0
-  bool computes = false;      // its result follows from what it reads, and from nothing else
-  bool of_thread = false;     // reads which thread of its block this is
-  bool reads_cycles = false;  // the SM's cycle counter, all of it or a half
+  bool is_constant = false;   // its result is an immediate
+  bool puts_zero = false;     // stores 0, or its result is 0
+  bool computes = false;      // its result depends only on the registers that it reads
+  bool of_thread = false;     // reads the thread's index in its block
+  bool reads_cycles = false;  // reads the SM's cycle counter, or half of it
   unsigned marks = 7;         // machine code: the scoreboard that is set until its result is there; 7: none
-  unsigned waits_for = 0;     // machine code: by bit, scoreboards that it waits for
-  bool is_leaving = false;    // end: of the kernel, and not back to a caller
+  unsigned waits_for = 0;     // machine code: bit mask of the scoreboards that it waits for
+  bool is_leaving = false;    // end: leaves the kernel rather than returning to a caller
 
-  std::vector<int> reads;  // registers, the condition's among them
+  std::vector<int> reads;  // registers, including the condition's
   std::vector<int> writes;
-  std::vector<int> address;  // of `reads`: those that the address is made of
-  std::vector<int> data;     // of `reads`: what is stored, or compared with
-  int condition = -1;        // takes place only if this register holds (or does not: if_not)
+  std::vector<int> address;  // those of `reads` that form the address
+  std::vector<int> data;     // those of `reads` that are stored, or compared with
+  int condition = -1;  // the predicate register: executed only if it is true (if_not: false); -1: always
   bool if_not = false;
   std::vector<std::size_t> next;  // steps that may follow
   std::uint64_t at = 0;           // the line of the text, or the byte of the function's code
@@ -66,18 +66,18 @@ struct step {
 
 struct function {
   std::string name;
-  bool is_kernel = true;  // else others call it
+  bool is_kernel = true;  // false: a device function
   bool is_text = true;    // PTX: `at` are lines; else machine code
   unsigned architecture = 0;
   int registers = 0;
   std::vector<step> steps;
-  std::vector<std::string> not_known;  // what of it could not be read: sentences
+  std::vector<std::string> not_known;  // a sentence for each part that could not be read
 };
 
-// Of this many instructions at most a function is looked at, and of this many functions a file.
+// The most instructions of a function, and the most functions of a file, that are examined.
 inline constexpr std::size_t most_steps = 200'000, most_functions = 20'000;
 
-// All functions of a text in PTX. Throws usage_error naming the line where it is none.
+// All functions of a text in PTX. Throws usage_error naming the line where it is not PTX.
 std::vector<function> read_ptx(std::string_view text);
 // All functions of a cubin. Throws usage_error where it is damaged.
 std::vector<function> read_machine_code(std::span<const std::byte> cubin);

@@ -1,4 +1,5 @@
-// The PTX and the cubins that nvcc puts into a host's object, one after the other, with a head of each.
+// Reads fat binaries: the PTX and the cubins that nvcc embeds in an object file of the host, each with a
+// header.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,12 @@ namespace mgsync::audit {
 struct image {
   bool is_text = false;  // PTX; else a cubin
   unsigned architecture = 0;
-  bool is_packed = false;  // compressed: `bytes` are not what it holds
+  bool is_packed = false;  // compressed: `bytes` are the compressed content
   std::span<const std::byte> bytes;
 };
 
-// All of a fat binary, or of those in an ELF file of the host. Throws usage_error where what is there is
-// damaged; nothing: there is none.
+// The parts of a fat binary, or of all fat binaries in an ELF file of the host; nothing where there is none.
+// Throws usage_error where one is damaged.
 std::vector<image> images_in(std::span<const std::byte> file);
 
 bool is_elf(std::span<const std::byte>);

@@ -60,7 +60,7 @@ void add(audited_file& all, const std::string& name, const std::string& content)
   }
 }
 
-// Of a kernel that is there in PTX and in machine code: whether its clocks stand where they stood.
+// For a kernel in PTX and in machine code: compares what stands between its clock reads.
 void compare_parts(audited_file& all) {
   std::map<std::string_view, const function*> texts;
   for (const part& one : all.parts)

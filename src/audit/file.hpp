@@ -1,4 +1,5 @@
-// What a file holds that can be audited: PTX, machine code, or both in the fat binary of a shared object.
+// Reads files that can be audited: PTX, machine code, or both in the fat binary of an executable or shared
+// object.
 #pragma once
 
 #include <string>
@@ -20,11 +21,11 @@ struct named_bytes {
 
 struct audited_file {
   std::vector<part> parts;
-  std::vector<std::string> not_known;  // what of the file could not be looked at: sentences
+  std::vector<std::string> not_known;  // a sentence for each part of the file that could not be examined
 };
 
-// Throws usage_error, beginning with a file's name, where it is none of the kinds, or damaged. Several files
-// are one: a kernel's PTX and the machine code made of it, whose clocks are compared.
+// Several files are audited together: a kernel's PTX and the machine code compiled from it, whose clock reads
+// are compared. Throws usage_error, beginning with a file's name, where it is of no known kind, or damaged.
 audited_file audit_files(const std::vector<std::string>& names, const assumptions&);
 audited_file audit_bytes(const std::vector<named_bytes>& files, const assumptions&);
 

@@ -22,7 +22,7 @@ constexpr std::string_view about_gpus = "whether another GPU takes part in these
                                         "system, or have a fence that does: they are right "
                                         "only if none does (--across-gpus looks at them as if one did)";
 
-// What a walk through the code came to.
+// What a walk through the code has found.
 struct walk {
   std::set<std::size_t> fences, narrow, ends;
   bool came_to_its_beginning = false;
@@ -71,14 +71,15 @@ class orders {
     if (s.what == kind::store) return !s.puts_zero && !(s.data.size() == 1 && code_.is_zero(s.data.front()));
     return s.what == kind::update && s.changes != step::change::nothing;
   }
-  // How far this access's order must reach. A volatile one may be meant for one GPU, whatever PTX makes of
-  // it; machine code does not tell which is which.
+  // The scope that the ordering of this access must have. A volatile access acts as one of system scope, but
+  // may be meant for one GPU; machine code does not distinguish the two.
   reach wanted(const step& s) const {
     if (assumed_.across_gpus) return reach::system;
     return s.scope == reach::system && (s.is_volatile || !code_.of().is_text) ? reach::gpu : s.scope;
   }
 
-  // From `first` on, over steps that `onward` names, until a fence that does, or what `stops`.
+  // Walks from `first` along the steps that `onward` returns. Each path ends at a fence of sufficient scope,
+  // or where `stops` is true.
   walk along(std::vector<std::size_t> first,
              const std::function<std::vector<std::size_t>(std::size_t)>& onward, bool releases, reach far,
              const std::function<bool(std::size_t)>& stops) const {
@@ -108,7 +109,8 @@ class orders {
     return found;
   }
 
-  // The ways to this access, from where others' writes are behind it.
+  // Walks backwards from this access to fences, or to the writes (its own or other threads') that it
+  // publishes.
   walk ways_to(std::size_t at) const {
     const auto collects = [&](std::size_t b) {
       const step& o = code_[b];
@@ -119,7 +121,7 @@ class orders {
     return along(code_.before(at), back, true, wanted(code_[at]), collects);
   }
 
-  // What is stored is what some loop waits for, or is counted: who stores it arrives.
+  // Whether this store or update is an arrival: it stores the value that some loop waits for, or counts.
   bool arrives(std::size_t at) const {
     const step& s = code_[at];
     if (s.what == kind::update) return s.changes == step::change::other;
@@ -133,15 +135,15 @@ class orders {
     return false;
   }
 
-  // Flags that nothing releases are faults if that is what they are: what says what is waited for, or all
-  // that there is.
+  // Checks that flags are released. An unreleased one is a fault if it surely is a flag: it is an arrival, or
+  // no flag of the function is released.
   void flags() {
     std::vector<std::pair<std::size_t, walk>> unreleased;
     bool any_released = false;
     for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
       if (!is_flag(at)) continue;
       ++report_.flags;
-      if (code_[at].releases) {  // of a scope that is asked about with all flags
+      if (code_[at].releases) {  // its scope is checked with that of all flags, in scopes()
         any_released = true;
         continue;
       }
@@ -167,7 +169,7 @@ class orders {
         say(severity::fault, "release", at, fmt::format("nothing releases between {} and this flag", from));
     }
   }
-  // Of what is not known the code's places are said together.
+  // Adds a place to an open question; equal questions are listed once with all their places.
   void doubt(std::string_view what, std::size_t at) {
     auto known = std::find_if(report_.not_known.begin(), report_.not_known.end(),
                               [&](const auto& o) { return o.what == what; });
@@ -175,10 +177,10 @@ class orders {
     known->at.push_back(at);
   }
 
-  // From the poll to where the loop goes on by what it got, and what follows there.
+  // Walks from the poll through the branches that leave the loop because of its value, and onwards.
   walk ways_from(const waiting_loop& w) const {
-    // Who may go on with what was seen: the block's others, the warp's, this thread's next ordinary load, a
-    // caller.
+    // Where the poll's result is used: by other threads after a barrier of the block or the warp, by this
+    // thread's next ordinary load, or by a caller.
     const auto uses = [&](std::size_t at) {
       const step& s = code_[at];
       if (w.of->has(at)) return false;
@@ -197,7 +199,8 @@ class orders {
     return along(code_[w.poll].next, on, false, wanted(code_[w.poll]), uses);
   }
 
-  // A flag of system scope that may be meant for one GPU, with a fence that reaches one GPU.
+  // Asks about a flag of system scope whose fence only has the scope of one GPU, as the flag may be meant for
+  // one GPU.
   void ask_about_gpus(std::size_t at, const walk& w) {
     const auto reaches_less = [&](std::size_t fence) { return code_[fence].scope < reach::system; };
     if (code_[at].scope == reach::system && std::any_of(w.fences.begin(), w.fences.end(), reaches_less))
@@ -214,7 +217,8 @@ class orders {
     for (const waiting_loop& w : waits_) {
       const step& p = code_[w.poll];
       if (w.looks_beside || !p.strong) continue;
-      // An update that waits until there is room for a flag, and is that flag: nothing is read for it.
+      // An update that waits until it can set a flag, and is the flag itself, needs no acquire: no data is
+      // read after it.
       if (p.acquires || (p.what == kind::update && (p.releases || !ways_to(w.poll).fences.empty()))) {
         acquired.insert(w.of);
         continue;
@@ -247,7 +251,7 @@ class orders {
     }
   }
 
-  // Steps that can be come to from these without a barrier of the block.
+  // Which steps are reachable from these without a barrier of the block or the warp.
   std::vector<bool> without_barrier(std::vector<std::size_t> open, std::optional<std::size_t> never) const {
     std::vector<bool> seen(code_.size());
     while (!open.empty() && code_.spend(1)) {
@@ -262,7 +266,8 @@ class orders {
     return seen;
   }
 
-  // Some threads go around the loop, by who they are, and read what those behind it read.
+  // Finds threads that, depending on their index, skip the waiting loop and then read what the waiting
+  // threads read, without a barrier in between.
   void held_back(const waiting_loop& w) {
     std::vector<bool> behind;
     for (std::size_t at = 0; at < code_.size() && code_.spend(1); ++at) {
@@ -290,7 +295,7 @@ class orders {
     }
   }
 
-  // All flags and polls of a function at once: which reach, and what is assumed.
+  // Compares the scopes of all flags and polls of a function with each other and with the assumptions.
   void scopes() {
     std::vector<std::size_t> narrow;
     bool any_wide = false;

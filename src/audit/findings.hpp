@@ -1,10 +1,9 @@
-// What the audit says of a function: where it waits on memory, and which of the rules of memory order that
-// breaks.
+// Audits a function: where it waits on memory, and which rules of memory order it breaks there.
 //   for (const audit::function& f : audit::read_ptx(text)) {
 //     const audit::report found = audit::audit_function(f, {.across_gpus = true});
 //   }
-// A rule is broken where no way through the code keeps it; where only some ways do, or where it depends on
-// what the code does not say, that is a doubt. What was looked at without a finding is not thereby right.
+// It is a fault where no path through the code keeps a rule; a doubt or an open question where only some
+// paths do, or where it depends on what the code does not say. Code without findings is not thereby correct.
 #pragma once
 
 #include <span>
@@ -21,8 +20,8 @@ enum class severity : std::uint8_t { fault, doubt };
 // One of the rules: the sentences are the same wherever it is broken.
 struct rule {
   std::string_view name;
-  std::string_view source;   // where it stands: a section of the PTX ISA, or what else
-  std::string_view why;      // it matters
+  std::string_view source;   // where the rule is from: a section of the PTX ISA, or another document
+  std::string_view why;      // why it matters
   std::string_view instead;  // what to write
 };
 std::span<const rule> all_rules();
@@ -35,14 +34,14 @@ struct finding {
   std::string what;      // a sentence
 };
 
-// What the code does not say, or what was not followed.
+// Something that the code does not say, or that the audit did not follow.
 struct open_question {
   std::string what;
-  std::vector<std::size_t> at;  // steps that it is about
+  std::vector<std::size_t> at;  // the steps that it concerns
 };
 
 struct assumptions {
-  bool across_gpus = false;  // every flag is polled by another GPU, or by the host
+  bool across_gpus = false;  // assume that every flag is polled by another GPU, or by the host
 };
 
 struct wait {
@@ -52,7 +51,7 @@ struct wait {
 
 struct report {
   std::vector<wait> waits;
-  std::size_t flags = 0;   // strong stores and updates that were looked at
+  std::size_t flags = 0;   // strong stores and updates that were examined
   std::size_t clocks = 0;  // reads of the SM's cycle counter
   std::vector<finding> findings;
   std::vector<open_question> not_known;
@@ -60,8 +59,8 @@ struct report {
 
 report audit_function(const function&, const assumptions&);
 
-// Whether what stands between two reads of the clock in PTX stands there in the machine code that was made of
-// it, too. Adds to the report of the machine code.
+// Checks that what stands between two clock reads in PTX also stands between them in the machine code
+// compiled from it. Adds findings to the report of the machine code.
 void compare_clocks(const function& text, const function& machine, report&);
 
 }  // namespace mgsync::audit

@@ -6,7 +6,7 @@
 namespace mgsync::audit {
 namespace {
 
-// So many steps in all loops together; a function of loops inside of loops inside of loops has more.
+// The most steps in the bodies of all loops together; only deeply nested loops have more.
 constexpr std::size_t most_in_loops = 4'000'000;
 constexpr std::size_t work_at_first = 200'000, work_for_each_step = 1'000, most_work = 30'000'000;
 constexpr auto none = static_cast<std::size_t>(-1);
@@ -37,7 +37,7 @@ bool flow::spend(std::size_t steps) const {
 void flow::find_order() {
   if (size() == 0) return;
   std::vector<std::pair<std::size_t, std::size_t>> open{
-      {0, 0}};  // step, how many of its followers were tried
+      {0, 0}};  // step, and how many of its successors were tried
   std::vector<bool> seen(size());
   seen[0] = true;
   while (!open.empty()) {
@@ -55,7 +55,8 @@ void flow::find_order() {
   for (std::size_t i = 0; i < by_order_.size(); ++i) order_[by_order_[i]] = static_cast<int>(i);
 }
 
-// Cooper, Harvey and Kennedy: until nothing changes, each is dominated by what all before it have in common.
+// The algorithm of Cooper, Harvey and Kennedy: the immediate dominator is the common one of all predecessors,
+// iterated until nothing changes.
 void flow::find_dominators() {
   dominator_.assign(size(), none);
   if (size() == 0) return;
@@ -201,7 +202,7 @@ std::vector<bool> flow::stable(const loop& l) const {
   std::vector<std::size_t> ready;
   for (std::size_t i = 0; i < l.body.size(); ++i) {
     const step& s = (*this)[l.body[i]];
-    if (!s.computes) unsettled[i] = ~0U;  // what memory holds may change, and time does
+    if (!s.computes) unsettled[i] = ~0U;  // values from memory may change, and clocks do
     else
       for (const int r : s.reads)
         if (!is[static_cast<std::size_t>(r)]) {

@@ -14,7 +14,7 @@ namespace {
 
 using machine_code::instruction;
 
-// One numbering for the three files of registers.
+// A single numbering for the three register files.
 int number_of(const machine_code::register_name& r) {
   return static_cast<int>(r.where) * 256 + static_cast<int>(r.number);
 }
@@ -70,7 +70,7 @@ void describe(step& s, const instruction& i) {
     s.what = step::kind::fence;
     s.scope = reach_of(i.fence_scope());
     s.releases = true;
-  } else if (i.invalidates_l1()) {  // of no scope that the code tells
+  } else if (i.invalidates_l1()) {  // its scope is not encoded
     s.what = step::kind::fence;
     s.scope = reach::system;
     s.acquires = true;
@@ -116,7 +116,7 @@ void operands_of(step& s, const instruction& i) {
     else if (r != s.condition) s.data.push_back(r);
 }
 
-// The mnemonic, and what else is known of it.
+// The mnemonic, with further properties that are known.
 std::string shown(const step& s, const instruction& i) {
   std::string text = i.name().empty() ? fmt::format("opcode {:#x}", i.opcode()) : std::string(i.name());
   if (s.strong && s.scope != reach::none)

@@ -1,5 +1,5 @@
 // Reads PTX of any kernel: unlike src/models/ptx, which runs a barrier's and refuses what it does not know,
-// this takes everything that is laid out as PTX, and leaves open what an instruction computes.
+// this accepts everything with the syntax of PTX and does not compute results.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -16,8 +16,8 @@ namespace mgsync::audit {
 namespace {
 
 constexpr std::size_t longest_shown = 160;
-// More is nobody's code, and would take its time: braces inside of one another, kinds of registers in one
-// pair.
+// Bounds for hostile input, far above real code: the depth of nested braces, and the register declarations in
+// one pair of braces.
 constexpr unsigned deepest = 60;
 constexpr std::size_t most_ranges = 200;
 
@@ -33,7 +33,7 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-// Comments are blank, so that lines keep their numbers.
+// Replaces comments by blanks, so that lines keep their numbers.
 std::string without_comments(std::string_view text) {
   std::string left(text);
   for (std::size_t i = 0; i + 1 < left.size(); ++i) {
@@ -48,7 +48,7 @@ std::string without_comments(std::string_view text) {
   return left;
 }
 
-// Registers and labels of one pair of braces.
+// The registers and labels declared in one pair of braces.
 struct braces {
   std::unordered_map<std::string, int> registers;
   std::vector<std::pair<std::string, std::uint64_t>> ranges;  // "%r", 582

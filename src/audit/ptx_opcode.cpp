@@ -34,7 +34,8 @@ void describe_access(step& s, const opcode& name, const texts& operands) {
   s.releases = name.has("release") || name.has("acq_rel");
   s.strong = update || s.is_volatile || name.has("relaxed") || s.acquires || s.releases;
   if (s.strong) s.scope = s.is_volatile ? reach::system : name.scope();
-  if (update && s.scope == reach::none) s.scope = reach::gpu;  // so PTX says of an atomic operation
+  if (update && s.scope == reach::none)
+    s.scope = reach::gpu;  // the default scope of atomic operations in PTX
   const bool zero = !operands.empty() && is_zero(operands.back());
   s.puts_zero = s.what == kind::store && zero;
   if (!update) return;

@@ -1,4 +1,4 @@
-// The names of PTX's instructions, and what each does to memory.
+// Parses the names of PTX instructions, and what each does to memory.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ class opcode {
   std::vector<std::string_view> parts_;
 };
 
-// All but which registers it takes, where it goes, and whether it is a branch, a call or an end.
+// Fills in everything that the name tells: not the registers, the successors, nor whether it is a branch, a
+// call or an end.
 void describe_ptx(step&, const opcode&, const std::vector<std::string_view>& operands);
 
 }  // namespace mgsync::audit

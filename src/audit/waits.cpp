@@ -11,7 +11,7 @@ bool touches_memory(const step& s) {
   return s.global && (s.what == kind::load || s.what == kind::store || s.what == kind::update);
 }
 
-// Whether a turn of the loop does more than to look.
+// Whether an iteration of the loop does more than polling.
 bool works(const flow& code, const loop& l) {
   return std::any_of(l.body.begin(), l.body.end(), [&](std::size_t at) {
     return code[at].what == kind::store && code[at].global && !code[at].strong;
@@ -68,7 +68,7 @@ class search {
     waiting_loop made{&l, poll, {}, false, false};
     const step& p = code_[poll];
     if (!holds_still(p.address, stable)) return made;
-    // A new value made of the last one: that is an update which is tried again, and waits for nobody.
+    // The new value depends on the old one: a CAS loop that retries an update, which waits for nobody.
     if (p.what == kind::update && !holds_still(p.data, stable)) return made;
     if (!p.strong && writes_anything(code_, l)) return made;
     for (const std::size_t at : l.body) {
@@ -82,7 +82,7 @@ class search {
     }
     return made;
   }
-  // Something that goes on by itself from turn to turn.
+  // Whether one of the steps is a counter, which changes by itself in each iteration.
   bool counts(const std::set<std::size_t>& from) const {
     return std::any_of(from.begin(), from.end(), [&](std::size_t at) {
       const step& s = code_[at];
@@ -91,7 +91,8 @@ class search {
              });
     });
   }
-  // "i < n": a loop that is gone through as often as the word says, and does not wait for it.
+  // Whether it is a loop like "i < n", whose number of iterations is the word that it reads, and which does
+  // not wait for it to change.
   bool is_counted(const loop& l, const std::set<std::size_t>& from, std::size_t poll) const {
     return std::any_of(from.begin(), from.end(), [&](std::size_t at) {
       bool of_poll = false, of_counter = false;

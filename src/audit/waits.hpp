@@ -9,18 +9,17 @@ namespace mgsync::audit {
 struct waiting_loop {
   const loop* of = nullptr;
   std::size_t poll = 0;
-  std::vector<std::size_t> deciding;  // branches out of the loop that go by what the poll got
-  bool by_equality = false;           // it ends at one value alone
+  std::vector<std::size_t> deciding;  // branches out of the loop that depend on the polled value
+  bool by_equality = false;           // it ends at a single value only
   bool looks_beside =
       false;  // every so often, in a loop around one that waits: whether that one is to give up
 };
 
-// A loop waits if it reads one word of global memory again and again, and a way out of it depends on nothing
-// but that word, time, and what does not change in the loop. One that puts ordinary data somewhere works, and
-// does not wait.
+// A loop waits if it reads one word of global memory repeatedly, and an exit depends only on that word, on
+// time, and on what does not change in the loop. A loop that stores ordinary data does not count as waiting.
 std::vector<waiting_loop> waiting_loops(const flow&);
-// Branches that go back for ever once they do: by what was read of memory before the loop, and is never read
-// anew.
+// Branches that loop forever once taken, because they depend on a value that was read from memory before the
+// loop and is not read again.
 std::vector<std::size_t> endless_branches(const flow&);
 
 }  // namespace mgsync::audit

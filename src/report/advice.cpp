@@ -29,7 +29,7 @@ std::string names_of(const std::vector<std::string>& names, std::size_t most) {
                      names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
 }
 
-// What measures these barriers there.
+// The command that measures these barriers on such members.
 std::string command_for(const step& s, int ranks, const std::vector<std::string>& barriers) {
   const bool gpus = s.device == topology::device::gpu;
   const auto shape = s.shape ? fmt::format(" --shape {}{}", to_string(*s.shape), gpus ? "" : "x1") : "";
@@ -37,7 +37,8 @@ std::string command_for(const step& s, int ranks, const std::vector<std::string>
                      gpus ? "--gpus" : "--device host --members", s.members, shape, fmt::join(barriers, ","));
 }
 
-// The steps over other numbers of members; of one, a barrier too where it has blocks or threads that meet.
+// The same step over other numbers of members. A single member also needs a barrier where it has several
+// blocks or threads.
 void add_counts(advice& a, std::span<const result> all, facts_of_point facts_of) {
   std::set<int> counts{1, a.asked.members};
   for (const auto& r : all)
@@ -86,7 +87,7 @@ std::string_view origin_of(const prediction& p) {
   return "from what was measured around it";
 }
 
-// The answer and its call; or that a program can call none of them.
+// The sentence with the answer and its call, or that a program can call none of the barriers.
 void add_answer(advice& a) {
   const auto& best = a.barriers.front();
   const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members),
@@ -111,7 +112,7 @@ void add_answer(advice& a) {
                                       command_for(a.asked, best.ranks, {best.barrier})));
 }
 
-// What seems faster than the answer, and why it is not the answer.
+// Sentences about barriers that seem faster than the answer, and why they are not the answer.
 void add_faster(advice& a) {
   const auto& best = a.barriers.front();
   std::vector<std::string> uncallable, unknown, unsure, unsure_names, instead;
@@ -149,7 +150,7 @@ void add_faster(advice& a) {
         leader->barrier, instead.size() == 1 ? "was" : "were", command_for(a.asked, leader->ranks, instead)));
 }
 
-// The same barrier for several shapes in one sentence each.
+// Sentences about the best barrier for other shapes; shapes with the same one share a sentence.
 void add_other_shapes(advice& a, std::span<const result> all, facts_of_point facts_of,
                       const std::vector<std::string>& ties) {
   std::set<std::optional<member_shape>> seen{a.asked.shape};
@@ -237,7 +238,7 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
 }
 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {
-  // The B of a shape BxT is a host member's threads; it has no T.
+  // For host members, the first number of a shape is the threads per member; there is no second one.
   if (asked.device == topology::device::host && asked.shape)
     *asked.shape = {asked.shape->blocks, false, std::nullopt};
   if (!asked.shape) asked.shape = smallest_shape(all, asked, facts_of);

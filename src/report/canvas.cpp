@@ -48,7 +48,7 @@ constexpr palette dark{
     "#0d1117",
     {"#56b4e9", "#f0803c", "#2fc79a", "#e29bc4", "#e6b422", "#8ec9ee", "#e6edf3", "#b79ad6"}};
 
-// Colours as plain rules: picture viewers that are no browsers know no CSS variables.
+// Colours without CSS variables, which many picture viewers do not support.
 std::string colors(const palette& p) {
   std::string css =
       fmt::format(".mg-paper{{fill:{3}}}.mg-figure{{background:{3}}}.mg-text,.mg-title{{fill:{0}}}.mg-soft{{"
@@ -83,7 +83,7 @@ void canvas::line(double x1, double y1, double x2, double y2, std::string_view c
                        y1, x2, y2, css);
 }
 
-// Many marks, and all of them in the page's tables too: they are no stops of the tabulator key.
+// The marks are many, and all of them are in the page's tables too, so the Tab key does not stop at them.
 void canvas::add(const std::string& shape, std::string_view source) {
   body_ += rows_.empty() || source.empty() ? shape + "\n"
                                            : fmt::format("<a href=\"#{}{}\" tabindex=\"-1\">{}</a>\n",
@@ -182,7 +182,7 @@ std::vector<double> linear_ticks(double low, double high) {
       step = nice * power;
       break;
     }
-  constexpr int most = 20;  // a step between numbers that lie next to one another leads nowhere
+  constexpr int most = 20;  // bounds the loop, where a step between adjacent doubles makes no progress
   std::vector<double> ticks;
   double at = std::ceil(low / step - 1e-9) * step;
   for (int i = 0; i < most && at <= high + step * 1e-9; ++i, at += step)
@@ -190,9 +190,9 @@ std::vector<double> linear_ticks(double low, double high) {
   return ticks;
 }
 
-// 1, 2 and 5 of every decade; where they would stand over one another, 1 alone.
+// Ticks at 1, 2 and 5 of every decade; where the labels would overlap, at 1 alone.
 std::vector<double> logarithmic_ticks(double low, double high, double length_px) {
-  constexpr double room_px = 90;  // of a decade with three labels
+  constexpr double room_px = 90;  // the least width of a decade with three labels
   const double decades = std::log10(high / low);
   std::vector<double> ticks;
   const int every = std::max(1, static_cast<int>(decades / 15));
@@ -205,7 +205,7 @@ std::vector<double> logarithmic_ticks(double low, double high, double length_px)
   return ticks;
 }
 
-// 10k, 1M, 1G: long numbers would stand over one another.
+// 10k, 1M, 1G, as long numbers would overlap.
 std::string tick_label(double value) {
   for (const auto& [size, letter] : {std::pair{1e9, 'G'}, {1e6, 'M'}, {1e3, 'k'}})
     if (value >= 1e4 && value >= size) return fmt::format("{}{}", readable(value / size), letter);
@@ -240,7 +240,7 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
     high_ += margin;
     if (low_ != 0) low_ -= margin;
   }
-  // Over less than a factor of four 1, 2 and 5 are too few.
+  // For a range of less than a factor of four, ticks at 1, 2 and 5 are too few.
   for (const double value : logarithmic_&& high_ > 4 * low_
                                 ? logarithmic_ticks(low_, high_, std::abs(to_px - from_px))
                                 : linear_ticks(low_, high_))

@@ -1,4 +1,4 @@
-// What pictures are made of: shapes appended to one text, and scales with readable ticks.
+// Draws SVG: shapes that are appended to one text, and scales with readable ticks.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace mgsync::report {
 
 class canvas {
  public:
-  // Marks of data with a source become links to "#<rows><source>"; no `rows`: none do.
+  // Marks of data with a source become links to "#<rows><source>"; without `rows` there are no links.
   explicit canvas(std::string_view rows = "") : rows_(rows) {}
 
   // Colours and text sizes are classes of figure_style(); coordinates are in pixels of the view box.
@@ -36,13 +36,13 @@ class canvas {
   std::string rows_;
 };
 
-// What a picture can show: far from where arithmetic overflows.
+// Larger values are not drawn. The bound is far below where arithmetic overflows.
 inline constexpr double largest_drawn = 1e150;
 inline bool can_be_drawn(double value) {
   return value >= -largest_drawn && value <= largest_drawn;
-}  // and is a number
+}  // false for NaN too
 
-// A scale's numbers as places between two pixels.
+// Maps the numbers of a scale to positions between two pixels.
 class ruler {
  public:
   // `low` and `high` of the data; throws std::invalid_argument where they cannot be drawn. from_zero: a
@@ -61,7 +61,7 @@ class ruler {
   std::vector<tick> ticks_;
 };
 
-// Where every picture's drawing begins below its title, and ends on the right; how wide pictures are.
+// The upper and the right edge of every picture's drawing, and the width of pictures.
 inline constexpr double picture_width = 720, below_title = 44, right_margin = 24;
 
 // The class of the series' colour: of areas ("f") or of lines ("l").
@@ -71,10 +71,10 @@ std::string of_color(std::string_view kind, std::size_t index);
 // true: dashed.
 double legend(canvas&, const std::vector<std::pair<std::string, bool>>& names, bool lines);
 
-// About how wide words are, in pixels, at this size of letters.
+// The approximate width of words in pixels, at this font size.
 double width_of(std::string_view words, double letter_px = 6.3);
 
-// A number for a reader: four digits, no exponent between 0.001 and 10^7. `padded`: with its last zeros, for
+// A number for people: four digits, no exponent between 0.001 and 10^7. `padded`: with trailing zeros, for
 // columns.
 std::string readable(double, bool padded = false);
 

@@ -1,16 +1,16 @@
-// The numbers of a figure as a table: what stands below it on a page, for those who cannot see it or want to
-// copy it.
+// The numbers of a figure as a table, which stands below it on a page for people who cannot see it or want to
+// copy them.
 #pragma once
 
 #include "src/results/figure.hpp"
 
 namespace mgsync::report {
 
-// Throws std::invalid_argument where the parts of a figure do not fit one another: a point stands beside the
-// names below, a map has other cells than its rows and columns.
+// Throws std::invalid_argument where the parts of a figure are inconsistent: a point outside of its
+// categories, or a heat map whose cells do not match its rows and columns.
 void check_parts(const figure&);
 
-// Named and titled as the figure. A timeline: every event. Throws as check_parts.
+// With the figure's name and title; for a timeline, a row for every event. Throws as check_parts.
 table data_of(const figure&);
 
 }  // namespace mgsync::report

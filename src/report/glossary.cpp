@@ -12,7 +12,7 @@ extern const unsigned char mgsync_glossary[];  // made by cmake/embed.cmake; end
 namespace mgsync::report {
 namespace {
 
-// Words of Markdown without its marks.
+// Text without the marks of Markdown.
 std::string without_marks(std::string_view markdown) {
   std::string plain;
   for (const char c : markdown)

@@ -1,11 +1,11 @@
-// The words of docs/glossary.md, which the build embeds, for a page that stands alone.
+// The glossary (docs/glossary.md, embedded by the build) for a page that needs no other file.
 #pragma once
 
 #include <string>
 
 namespace mgsync::report {
 
-// Folded: every word with its sentence.
+// A folded section with every word and its sentence.
 std::string html_glossary();
 
 }  // namespace mgsync::report

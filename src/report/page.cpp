@@ -20,7 +20,8 @@
 namespace mgsync::report {
 namespace {
 
-constexpr std::size_t longest_data = 1000;  // rows below a figure; more are in the results file only
+constexpr std::size_t longest_data =
+    1000;  // rows in the table below a figure; further ones are only in the results file
 
 std::string html_table(const table& t, std::string_view rows) {
   std::string text = "<div class=\"wide\"><table>\n<thead><tr>";
@@ -59,7 +60,7 @@ std::string html_commands(const std::vector<std::string>& commands) {
   return text + "</details>\n";
 }
 
-// One picture that cannot be drawn costs no other.
+// A picture that cannot be drawn does not prevent the others.
 std::string picture_of(const figure& one, std::string_view rows) {
   try {
     return to_svg(one, false, rows);
@@ -75,7 +76,7 @@ std::string numbers_of(const figure& one, std::string_view rows) {
     if (numbers.rows.size() > longest_data) return "";
     return fmt::format("<details><summary>the numbers</summary>{}</details>\n", html_table(numbers, rows));
   } catch (const std::invalid_argument&) {
-    return "";  // the picture's place says it
+    return "";  // the reason stands in the picture's place
   }
 }
 
@@ -99,7 +100,7 @@ std::string html_section(const page_section& s, std::string_view css = "") {
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   for (const auto& sentence : s.shown.sentences) text += fmt::format("<p>{}</p>\n", escaped(sentence));
   const bool only_tables = s.shown.figures.empty();
-  // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) the first stand open.
+  // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) only the first are open.
   constexpr std::size_t most_of_a_kind = 6;
   const auto kind_of = [&](std::size_t i) {
     return heading_of(s.shown.figures[i]).name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-'));
@@ -115,7 +116,7 @@ std::string html_section(const page_section& s, std::string_view css = "") {
     text += "</details>\n";
   }
   for (const auto& t : s.shown.tables) {
-    // A long list of what could not run stands in nobody's way; what failed is always seen.
+    // A long list of waived points is folded; failures are always visible.
     constexpr std::size_t long_list = 8;
     const bool folded = t.heading.name == "endings" && t.rows.size() > long_list &&
                         std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
@@ -132,7 +133,7 @@ std::string interval_of(const metric& m) {
                           : fmt::format("{} - {}", format_number(m.ci95_low), format_number(m.ci95_high));
 }
 
-// What happened to a point, in a word, and why.
+// The status of a point as a word, and its reason.
 std::string ending_of(const result& r) {
   const auto word = r.status == result_status::measured ? std::string(word_of(r.verdict))
                                                         : std::string(to_string(r.status));
@@ -217,7 +218,7 @@ std::string html_attachments(const page& p) {
   std::string text;
   for (const auto& row : p.rows)
     for (const auto& one : row.of->attachments) {
-      // A picture out of a file is shown as an image, in which nothing runs and nothing loads.
+      // A picture from a results file is embedded as an image, in which no script runs and nothing is loaded.
       if (one.media_type == "image/svg+xml")
         text += fmt::format("<figure class=\"drawing\"><div class=\"wide\"><img alt=\"{0}\" "
                             "src=\"data:image/svg+xml;base64,{1}\"></div><figcaption><a "
@@ -232,7 +233,8 @@ std::string html_attachments(const page& p) {
   return text.empty() ? "" : "<section id=\"attachments\"><h2>Attachments</h2>\n" + text + "</section>\n";
 }
 
-// Summaries and the batches' medians. "<" only as an escape: no name can end the element that they stand in.
+// The results as JSON: summaries and the batches' medians. "<" is escaped, so that no name can end the
+// <script> element.
 std::string json_of(const page& p) {
   nlohmann::ordered_json all;
   all["schema"] = "mgsync-report/1";

@@ -1,7 +1,7 @@
-// A report as one HTML page that needs no network, no script and no other file: what was learned first, then
-// pictures with the table of their numbers, every row that they are from, and what was measured where. Light
-// and dark, narrow and on paper; the results' summaries are in it as JSON. Nothing that stands in a results
-// file is anything but words on it.
+// A report as one HTML page that needs no network, no script and no other file: the findings first, then
+// pictures with tables of their numbers, all rows of results, and the machines. It is made for light and dark
+// screens, narrow ones and paper, and contains the results' summaries as JSON. All text from results files is
+// escaped.
 #pragma once
 
 #include <map>
@@ -18,11 +18,11 @@ struct page_section {
   std::string id;  // of letters, digits and '-'
   std::string title;
   evaluation shown{};
-  std::vector<std::string> commands{};  // that measured it
-  std::string rows{};                   // what the ids of the rows that its sources name begin with
+  std::vector<std::string> commands{};  // the commands that measured it
+  std::string rows{};                   // the prefix of the ids of the rows that its sources name
 };
 
-// Something that was drawn elsewhere, trusted: an <svg> element.
+// A trusted <svg> element that was drawn elsewhere.
 struct page_drawing {
   std::string title;
   std::string svg;
@@ -32,7 +32,7 @@ struct page_drawing {
 struct page_row {
   const result* of = nullptr;  // outlives the page
   std::size_t file = 0;        // in page.files
-  std::string id;              // where links to it lead
+  std::string id;              // the id of its row, as the target of links
 };
 
 struct page_file {
@@ -50,7 +50,7 @@ struct page {
   std::vector<page_drawing> drawings{};
   std::vector<page_row> rows{};
   std::vector<page_file> files{};
-  std::string written{};  // by what: "mgsync 0.1.0 (abc)"
+  std::string written{};  // by which program: "mgsync 0.1.0 (abc)"
 };
 
 std::string to_html(const page&);

@@ -4,8 +4,8 @@
 
 namespace mgsync::report {
 
-// Colours of text and links reach 4.5 to 1 on their papers. What is wide scrolls in its own box, never the
-// page.
+// Text and links have a contrast of at least 4.5 to 1. Wide content scrolls in a box of its own rather than
+// the whole page.
 std::string page_style() {
   static constexpr std::string_view own = R"css(
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--grid:#d8dee4;--paper:#fff;--raised:#f6f8fa;--link:#0059a3;--mark:#fff3c4;--bad:#a40e26}
@@ -35,7 +35,8 @@ nav,button,input,.all-rows,figure details:not([open]){display:none}figure,tr{bre
   return std::string(figure_style()) + std::string(own);
 }
 
-// Comfort only: rows sort and can be searched, tables can be copied, and a link opens what it leads to.
+// Optional comfort: rows can be sorted and searched, tables copied, and links open the folded section that
+// they lead to.
 std::string_view page_script() {
   static constexpr std::string_view own = R"js(
 'use strict';

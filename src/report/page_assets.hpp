@@ -6,7 +6,7 @@
 
 namespace mgsync::report {
 
-// With that of the figures.
+// Includes the style of the figures.
 std::string page_style();
 std::string_view page_script();
 

@@ -12,7 +12,7 @@
 namespace mgsync::report {
 namespace {
 
-// Where a point lies: distances are in logarithms.
+// A position among the points; distances are differences of logarithms.
 struct coordinates {
   int members = 1;
   member_shape shape{};
@@ -35,8 +35,8 @@ struct known {
   coordinates at;
   const result* of = nullptr;
   double us() const { return of->metrics.front().median; }
-  // Of too few batches there is no interval, and that of a noisy short one may begin below zero: half and
-  // double stand for it.
+  // Too few batches give no interval, and the interval of a short noisy point may begin below zero; half and
+  // double the median are taken instead.
   bool has_interval() const { return !of->metrics.front().of_one_batch(); }
   double low_us() const {
     return has_interval() && of->metrics.front().ci95_low > 0 ? of->metrics.front().ci95_low : us() / 2;
@@ -120,7 +120,7 @@ std::vector<estimate> estimates(const std::vector<known>& points, const coordina
   return all;
 }
 
-// By how much the logarithm of a latency grows with each doubling, from the least to the most.
+// The least and the largest growth of a latency's logarithm for each doubling.
 struct growth {
   double least = 0, most_by_blocks = 0, most_by_threads = 0, most_by_members = 0;
 };
@@ -134,24 +134,24 @@ growth growth_of(const point& p, bool by_host) {
   return {-0.03, p.members == 1 ? 0.7 : 0.55, 0.25, by_host ? 1.4 : 0.8};
 }
 
-// Nothing kept the steepest growth for more than three doublings.
+// No barrier of the committed results keeps its steepest growth for more than three doublings.
 double most_growth(double doublings, double most) {
   return most * (std::min(doublings, 3.0) + 0.4 * std::max(doublings - 3, 0.0));
 }
 
-// Of all blocks of a GPU, which has about 128 multiprocessors: one block of all is seven doublings from one
-// on each.
+// The blocks of a whole GPU, taken to have 128 multiprocessors: from one block per GPU to one per SM are
+// seven doublings.
 double blocks_in_doublings(const coordinates& at) {
   return std::log2(at.shape.blocks) + (at.shape.in_all ? 0 : 7);
 }
 
 struct log_interval {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
-  const known* nearest = nullptr;  // what bounds it most closely by itself
+  const known* nearest = nullptr;  // the point that gives the narrowest bounds
 };
 
-// What each known point allows there, and of this what all of them allow. Where they contradict each other,
-// as noise may make two, it is what any of them allows.
+// The intersection of the bounds that each known point gives. Where the intersection is empty, because of
+// noise, the union.
 log_interval bounds(const std::vector<known>& points, const coordinates& wanted, const growth& by) {
   log_interval all, any{all.high, all.low, nullptr};
   double narrowest = all.high;
@@ -173,7 +173,7 @@ log_interval bounds(const std::vector<known>& points, const coordinates& wanted,
   return all.low <= all.high ? all : any;
 }
 
-// The point that would be measured there: of the barrier as it is known, its members in as many ranks each.
+// The point that would be measured there, with as many members per rank as in the known points.
 point point_at(point p, const coordinates& wanted) {
   p.ranks = p.ranks == p.members ? wanted.members : std::min(p.ranks, wanted.members);
   p.members = wanted.members;
@@ -184,7 +184,7 @@ point point_at(point p, const coordinates& wanted) {
   return p;
 }
 
-// Where it was tried there, and could not run or was violated: the reason.
+// The reason, where the barrier was tried there and was waived or failed.
 std::string why_refused(std::span<const result> all, const point& there, const member_shape& shape) {
   const auto found = std::ranges::find_if(all, [&](const result& r) {
     const auto& p = r.point;
@@ -199,13 +199,13 @@ std::string why_refused(std::span<const result> all, const point& there, const m
 std::optional<prediction> predict_one(std::span<const result> results, const std::string& name,
                                       std::vector<known> points, const coordinates& wanted,
                                       facts_of_point facts_of, std::vector<refusal>* refused) {
-  // What one member does by itself says nothing of several, and the other way round: it may not even run
-  // there.
+  // Points of one member say nothing about several members, nor the other way round.
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
   if (points.empty()) return std::nullopt;
   const auto there = point_at(points.front().of->point, wanted);
   prediction p{.barrier = name, .ranks = there.ranks, .facts = facts_of(there)};
-  if (const auto& said = points.front().of->facts; said && !p.facts.known)  // a backend that this build lacks
+  if (const auto& said = points.front().of->facts;
+      said && !p.facts.known)  // the facts of a backend that this build does not have
     p.facts = {.known = true,
                .by_host = there.device == topology::device::gpu && said->driver != fact::driver::device,
                .maker = said->maker,
@@ -224,7 +224,7 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
     if (refused != nullptr) refused->push_back({why, p.facts.by_host});
     return std::nullopt;
   }
-  // Nor does one block of one GPU, which meets nobody.
+  // Nor do points of one block of one GPU, which synchronizes with nobody.
   std::erase_if(points, [&](const known& k) { return is_alone(k.at) != is_alone(wanted); });
   const auto all = estimates(points, wanted);
   if (all.empty()) return std::nullopt;
@@ -232,7 +232,8 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   for (const auto& e : all) sum += e.weight * e.log_us, weights += e.weight;
   const auto where = bounds(points, wanted, growth_of(there, p.facts.by_host));
   const double mean = std::clamp(sum / weights, where.low, where.high);
-  // Not surer than what it comes from, nor than one process is of another.
+  // The interval is at least as wide as that of the points it comes from, and as the difference between
+  // processes.
   const auto& nearest = *where.nearest;
   const double low = std::max(0.03, std::log(nearest.us() / nearest.low_us())),
                high = std::max(0.03, std::log(nearest.high_us() / nearest.us()));

@@ -1,4 +1,5 @@
-// What a barrier would take at members and a shape that it was not measured at, or was: from results. Pure.
+// Predicts from results the latency of a barrier at given members and a given shape, whether measured there
+// or not. Pure.
 #pragma once
 
 #include <span>
@@ -16,49 +17,49 @@ struct step {
   int members = 2;
   double work_us = 0;
   double bytes = 0;
-  double gbps = 0;                      // what moves them; 0: unknown
-  std::optional<member_shape> shape{};  // none: the smallest measured
+  double gbps = 0;                      // the bandwidth at which they are moved, in GB/s; 0: unknown
+  std::optional<member_shape> shape{};  // nothing: the smallest measured shape
 };
 
-// The latency of one passage; where it was not measured at this group and shape, from its neighbours: along
-// the members at the same shape and along the shapes at the same members, in logarithms, as if the two were
-// independent. Its interval is then what every known point of the barrier allows there, when latencies grow
-// no faster, and fall no more, than those of the committed results: narrow between two that are alike, wide
-// outside.
+// The latency of one passage; where it was not measured at this group and shape, from its neighbours:
+// interpolated along the members at the same shape and along the shapes at the same members, in logarithms,
+// as if the two were independent. Its interval then contains what all known points of the barrier allow,
+// assuming that latencies grow and fall no faster than in the committed results: it is narrow between similar
+// neighbours and wide outside of them.
 struct prediction {
   std::string barrier;
   double us = 0, low = 0,
          high = 0;  // measured: the 95 % interval; else what all known points allow, at least 3 %
   bool measured = false;
-  bool one_batch = false;       // measured, but once: half and double stand for an interval
-  bool beyond_members = false;  // more members than were measured of it, or fewer
-  bool beyond_shape = false;    // more blocks or threads than were measured of it, or fewer
+  bool one_batch = false;  // measured in one batch only: half and double the value are taken as the interval
+  bool beyond_members = false;  // outside of the measured range of members
+  bool beyond_shape = false;    // outside of the measured range of blocks or threads
   std::string source{};         // short_key of the point, where it was measured
   int ranks = 1;                // that own the members
-  subject_facts facts{};        // declared of it, for these members and this shape
+  subject_facts facts{};        // its facts for these members and this shape
   bool beyond() const { return beyond_members || beyond_shape; }
   bool is_callable() const { return !facts.call.empty(); }
-  // Measured; in one batch only, or from what was measured around it; a guess: what is less sure never stands
-  // before what is surer.
+  // 0: measured; 1: measured in one batch only, or interpolated; 2: extrapolated. Predictions are sorted by
+  // this first.
   int doubt() const { return measured && !one_batch ? 0 : beyond() ? 2 : 1; }
 };
 
-// A barrier that is nothing for these members and this shape.
+// A barrier that cannot be used with these members and this shape.
 struct refusal {
   std::string why;
   bool by_host = false;
 };
 
-// Of every barrier that the results know enough of and that joins such members and such a shape: first those
-// that a program can call, the surest of them first, and of these the fastest; the others behind them. Only
-// what passed its check, idle. `refused`: those that do not join them, or could not there.
+// Predictions for every barrier that such members and such a shape can use, as far as the results suffice:
+// first those that a program can call, sorted by doubt() and then by latency, then the others. Uses only
+// results without load that passed their check. `refused` gets the barriers that cannot be used there.
 std::vector<prediction> predict(std::span<const result>, const step&, facts_of_point,
                                 std::vector<refusal>* refused = nullptr);
 
-// Whether a prediction may come from it. Beside how much work a point was measured counts for what the host
-// drives: launches hide behind work.
+// Whether a prediction may use this result. For barriers that the host drives it must have the step's work,
+// because launches overlap with work.
 bool is_usable(const result&, const step&, facts_of_point);
-// Of all usable results.
+// The smallest shape of all usable results.
 std::optional<member_shape> smallest_shape(std::span<const result>, const step&, facts_of_point);
 
 }  // namespace mgsync::report

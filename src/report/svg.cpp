@@ -19,7 +19,7 @@ constexpr double width = picture_width, top = below_title, right = right_margin;
 
 struct look {
   bool with_style;
-  std::string_view rows;  // what links to rows begin with; empty: no links
+  std::string_view rows;  // the prefix of links to rows; empty: no links
 };
 
 struct range {
@@ -35,7 +35,7 @@ struct range {
 
 struct frame {
   double left, right, from, to;
-  bool counts = false;  // whole numbers only stand below
+  bool counts = false;  // the axis shows whole numbers only
 };
 
 void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, const frame& in) {
@@ -49,7 +49,7 @@ void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const
     if (counts && tick.label.find('.') != std::string::npos) continue;
     on.line(tick.px, to, tick.px, to + 4, "mg-axis");
     const double half = width_of(tick.label, 6) / 2;
-    if (tick.px - half < last + 6) continue;  // no label over the one before
+    if (tick.px - half < last + 6) continue;  // this label would overlap the previous one
     on.text(tick.px, to + 17, tick.label, "mg-soft", "middle");
     last = tick.px + half;
   }
@@ -58,10 +58,10 @@ void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const
   on.text(18, (from + to) / 2, y.label, "mg-text", "middle", -90);
 }
 
-constexpr std::size_t colored =
-    8;  // so many curves can be told apart; the others are thin and named when pointed at
+constexpr std::size_t colored = 8;  // the most curves that colours can distinguish; further ones are thin and
+                                    // show their names at the pointer
 
-// Names stand at the ends of their curves, in the order of the ends and none over another.
+// Places the names at the ends of their curves, in the order of the ends and without overlaps.
 void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& up, double from, double to) {
   struct label {
     double x, y;
@@ -75,7 +75,7 @@ void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& u
   std::sort(labels.begin(), labels.end(), [](const label& a, const label& b) { return a.y < b.y; });
   double end = 0;
   for (const auto& one : labels) end = std::max(end, one.x);
-  // Neighbours that are too near form a block around the middle of their ends.
+  // Neighbours that would overlap form a block centred at the middle of their ends.
   constexpr double spacing = 14;
   struct block {
     double middle;
@@ -146,7 +146,7 @@ void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& acro
   }
 }
 
-// A batch or an end of an interval may be unknown (docs/results.md): the point is not.
+// Drops a point's unknown batches and interval ends (docs/results.md).
 chart known(chart c) {
   for (auto& one : c.curves)
     for (auto& p : one.points) {
@@ -157,15 +157,15 @@ chart known(chart c) {
   return c;
 }
 
-// What a logarithmic scale can show: points above 0. An interval or a batch of noise that is larger than its
-// figure reaches below: it ends where the smallest number of the figure stands.
+// Points for a logarithmic scale, which shows only values above 0. Lower interval ends that are not positive
+// are moved to the smallest positive number of the chart; such batches are dropped.
 chart above_zero(chart c) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& one : c.curves)
     for (const auto& p : one.points)
       for (const double value : {p.y, p.low.value_or(p.y)})
         if (value >= 1 / largest_drawn) least = std::min(least, value);
-  if (!std::isfinite(least)) {  // nothing is above 0
+  if (!std::isfinite(least)) {  // no value is above 0
     c.y.logarithmic = false;
     return c;
   }
@@ -198,7 +198,7 @@ std::string draw(const chart& whole, const look& how) {
     }
   }
   canvas on(how.rows);
-  // Points without a line have no end to stand at: their names stand above.
+  // Curves of dots have no end, so their names stand above the drawing.
   const bool dots = std::any_of(c.curves.begin(), c.curves.end(), [](const curve& one) { return one.dots; });
   std::vector<std::pair<std::string, bool>> listed;
   for (const auto& one : c.curves)
@@ -226,8 +226,8 @@ struct color {
   int r, g, b;
 };
 
-// Cividis (Nunez, Anderton and Renslow 2018) at nine places: of rising lightness for every reader, and on
-// paper.
+// Cividis (Nunez, Anderton and Renslow 2018) at nine places: its lightness rises also for colour-blind
+// readers and on paper.
 color cividis(double share) {
   static constexpr std::array<color, 9> stops{{{0, 34, 78},
                                                {18, 53, 112},
@@ -259,7 +259,7 @@ std::string draw(const heat_map& map, const look& how) {
       std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 38.0, 96.0);
   double longest = 0;
   for (const auto& column : map.columns) longest = std::max(longest, width_of(column, 6));
-  const bool turned = longest > cell - 4;  // long names of columns lean
+  const bool turned = longest > cell - 4;  // long names of columns are written at an angle
   const double from = top + 34 + (turned ? longest * 0.5 : 0);
   canvas on(how.rows);
   on.text(left, top,
@@ -322,14 +322,15 @@ std::string draw(const bar_chart& c, const look& how) {
   for (const auto& name : c.part_names) parts.emplace_back(name, false);
   const double from = legend(on, parts, false), left = std::min(30 + names, 300.0), high = 22;
   const double to = from + high * static_cast<double>(c.bars.size()),
-               end = width - right - std::clamp(notes + 60, 60.0, 300.0);  // values stand behind bars
+               end =
+                   width - right - std::clamp(notes + 60, 60.0, 300.0);  // room for the values after the bars
   // On a logarithmic scale even the shortest bar has a length.
   const ruler across(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end);
   double last = -1e9;
   for (const auto& tick : across.ticks()) {
     on.line(tick.px, from, tick.px, to, "mg-grid");
     const double half = width_of(tick.label, 6) / 2;
-    if (tick.px - half < last + 6) continue;  // no label over the one before
+    if (tick.px - half < last + 6) continue;  // this label would overlap the previous one
     on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
     last = tick.px + half;
   }

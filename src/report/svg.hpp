@@ -10,16 +10,16 @@
 
 namespace mgsync::report {
 
-// The picture as an <svg> element. A picture on its own holds its style; on a page, figure_style() stands
-// once instead. `rows`: what the links from marks to the rows that they are from begin with, "row-"; empty:
-// no links. Throws std::invalid_argument for a figure without data, whose parts do not fit one another, or
-// with a value that its scale cannot show.
+// The figure as an <svg> element. A figure on its own contains its style; a page contains figure_style() once
+// instead. `rows`: the prefix of links from marks to their rows, such as "row-"; empty: no links. Throws
+// std::invalid_argument for a figure without data, with inconsistent parts, or with a value that its scale
+// cannot show.
 std::string to_svg(const figure&, bool with_style = true, std::string_view rows = "");
 
 // CSS of all figures, without <style>.
 std::string_view figure_style();
 
-// Text as XML and HTML want it: & < > " ' escaped, and what printable() spells out spelt out.
+// Escapes text for XML and HTML: & < > " ', and the characters that printable() escapes.
 std::string escaped(std::string_view text);
 
 }  // namespace mgsync::report

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double width = picture_width, right = right_margin;
 
-// "GPU 0 block 17" without its last number; and that number.
+// Splits "GPU 0 block 17" into the text before its last number and that number.
 std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
@@ -48,7 +48,7 @@ merged_row merge(std::span<const track> some) {
   return row;
 }
 
-// Events by name, in the order in which they come up.
+// The names of events, in the order of their first appearance.
 struct kinds {
   std::map<std::string, std::size_t> index;
   std::vector<std::pair<std::string, bool>> names;
@@ -70,7 +70,7 @@ void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler&
       tip += fmt::format(" (medians of {}; the earliest began at {}, the latest ended at {})", row.tracks,
                          readable(e.earliest), readable(e.latest));
     if (!e.note.empty()) tip += "; " + e.note;
-    // Of several: a bar of the medians, in a pale one from the earliest to the latest.
+    // For several tracks: a bar between the medians, on a pale bar from the earliest to the latest.
     if (merged)
       on.rectangle(across.at(e.earliest), y + gap / 2, across.at(e.latest) - across.at(e.earliest),
                    high - gap, color + " mg-reference");
@@ -83,8 +83,8 @@ void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler&
   }
 }
 
-// What a stamp may be off by, at every end of a bar; where that would be a smear it is left to the bracket
-// below.
+// Draws the uncertainty of the times at both ends of every bar. Not called where it would cover the bars; the
+// bracket below then shows it.
 void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const ruler& across, double y,
                       double high) {
   for (const auto& e : row.events)
@@ -103,7 +103,7 @@ void draw_bracket(canvas& on, const timeline& t, const ruler& across, double low
           fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
 }
 
-// The caption below a picture that stands by itself, where no page says it: in lines. Returns where it ends.
+// Writes the caption in lines below a picture that is not on a page. Returns its lower end.
 double draw_caption(canvas& on, std::string_view caption, double from) {
   constexpr double letter = 5.8, line_height = 15;
   std::string line;

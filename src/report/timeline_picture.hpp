@@ -1,5 +1,5 @@
-// A timeline as a picture that can be read with four rows and with five hundred: many rows are drawn as
-// fewer, each for a stretch of neighbours.
+// Prepares a timeline for drawing, so that it is readable with four rows and with five hundred: where there
+// are many, neighbouring rows are combined.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace mgsync::report {
 
-// What the k-th events of several tracks were: their medians, and the earliest and latest of all.
+// The k-th events of several tracks combined: the medians of their times, and the earliest and the latest.
 struct merged_event {
   std::string name;
   double begin = 0, end = 0;
   double earliest = 0, latest = 0;
-  std::string note{};  // of a single track
+  std::string note{};  // only for a single track
 };
 
 struct merged_row {

@@ -42,7 +42,7 @@ std::string numa_label(const machine& m, int node) {
   return fmt::format("NUMA node {}\\n{} cores\\nCPUs {}", node, cores, list);
 }
 
-// Springs know no frames: in a mesh the nodes name their package.
+// The spring layout draws no clusters, so in a mesh each node names its package.
 void write_cpu_side(std::string& out, const machine& m, bool mesh) {
   if (mesh) {
     for (const auto& n : m.numa_nodes)
@@ -104,7 +104,7 @@ void write_legend(std::string& out, const drawing& d) {
 
 std::string write_dot(const machine& m) {
   const auto d = drawing_of(m);
-  // A mesh has no levels below its GPUs: it is drawn by springs, and the CPU side stays out of its way.
+  // A mesh has no hierarchy below its GPUs, so a spring layout draws it, and the CPU side has no frames.
   const bool mesh = !d.direct.empty() && m.gpus.size() > 2;
   std::string out =
       fmt::format("graph machine {{\nlabel=\"{}\"; labelloc=t; fontname=\"Helvetica\"; fontsize=18;\n"

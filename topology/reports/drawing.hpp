@@ -1,4 +1,4 @@
-// What the pictures of a machine show: many equal lines gathered into few, so that 16 GPUs stay readable.
+// The contents of the pictures of a machine: equal lines are bundled, so that 16 GPUs stay readable.
 #pragma once
 
 #include <string>
@@ -43,7 +43,7 @@ std::string bundle_label(const bundle&);
 // "8 x NVIDIA H200, NVLink switched", for the title.
 std::string machine_title(const machine&);
 
-// The GPU's name without the words that all share.
+// The GPU's name without the words that the names of all GPUs share.
 std::string short_model(const gpu&);
 
 // Text for XML: escapes what it must not hold.

@@ -1,5 +1,4 @@
-// What the reports say about a job beyond the values themselves: the groups it would form and where threads
-// would go.
+// For the reports on a job: the groups that it would form, and where its threads would be pinned.
 #pragma once
 
 #include <optional>

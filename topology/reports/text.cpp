@@ -11,8 +11,7 @@
 namespace mgsync::topology {
 namespace {
 
-constexpr std::size_t widest_matrix =
-    32;  // GPUs; beyond, only a matrix that says different things is printed
+constexpr std::size_t widest_matrix = 32;  // GPUs; with more, a matrix is printed only if its entries differ
 
 std::string plural(std::size_t n, std::string_view word) {
   return fmt::format("{} {}{}", n, word, n == 1 ? "" : word.ends_with("ch") ? "es" : "s");
@@ -86,7 +85,7 @@ void write_gpus(std::string& out, const machine& m) {
   out += "\nGPUs\n" + table.text();
 }
 
-// How the NVLinks lie, in a sentence.
+// A sentence about the structure of the NVLinks.
 std::string nvlink_sentence(const machine& m, const connection_table& connections) {
   if (m.links.empty()) return "none: GPUs reach each other over PCIe, if at all";
   if (switches_hidden(m)) return "switched, switches not visible (a virtual machine or container hides them)";
@@ -195,7 +194,7 @@ void write_pins(std::string& out, const survey& s, bool several, const machine& 
   for (const auto& note : s.notes) out += fmt::format("  {}\n", note);
 }
 
-// No finding about this machine, but what users of several GPUs run into.
+// A general hint for users of several GPUs, rather than a finding about this machine.
 void write_advice(std::string& out, const machine& m) {
   if (m.gpus.size() < 2) return;
   out += "\nBeside a barrier between GPUs no kernel should poll a flag in host memory: every system fence of "

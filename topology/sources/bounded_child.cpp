@@ -84,7 +84,7 @@ std::string death_of(int status) {
   return fmt::format("it ended with code {}", WEXITSTATUS(status));
 }
 
-// Reads until the child closes its end; the reason why it gave up otherwise.
+// Reads until the child closes its end of the pipe; otherwise returns why it gave up.
 std::string collect(int in, std::string& text, const child_limits& limits) {
   const auto deadline = std::chrono::steady_clock::now() + limits.time;
   std::array<char, 65536> part{};

@@ -1,4 +1,4 @@
-// Work that may crash, hang or eat memory, done in a child process that can only do it to itself.
+// Runs work that may crash, hang or exhaust memory in a child process, so that it harms only itself.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct child_answer {
 
 // Runs `work` in a forked child and returns what it returned. The child writes nothing on stdout or stderr,
 // leaves no core file, and is gone when this returns. `work` must not need other threads. An exception in it
-// is a death, too.
+// is reported like a crash.
 child_answer run_in_child(const std::function<std::string()>& work, const child_limits&);
 
 }  // namespace mgsync::topology

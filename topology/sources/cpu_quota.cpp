@@ -72,7 +72,7 @@ std::optional<double> cpus_of(const fs::path& folder, bool v2) {
   return time / period;
 }
 
-// The same for all processes that this limits, wherever they see it.
+// A name of the cgroup that is the same for all processes that it limits, wherever it is mounted for them.
 std::string identity(const fs::path& folder) {
   struct stat what {};
   return stat(folder.c_str(), &what) == 0 ? fmt::format("{}:{}", what.st_dev, what.st_ino) : folder.string();

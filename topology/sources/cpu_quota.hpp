@@ -1,4 +1,4 @@
-// How much processor time the cgroups of this process leave it, by what the kernel's files say.
+// The CPU time that the cgroups of this process allow it, from the kernel's files.
 #pragma once
 
 #include <filesystem>

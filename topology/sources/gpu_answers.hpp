@@ -1,4 +1,5 @@
-// What NVML and the CUDA driver each say about the GPUs, as plain values, and how the two become one machine.
+// What NVML and the CUDA driver report about the GPUs, as plain values, and the functions that join both into
+// one machine.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct nvml_answer {
   bool answered = false;
   std::vector<nvml_gpu> gpus;
   std::vector<nvml_pair> pairs;  // by place in `gpus`
-  std::vector<unsigned> closed;  // numbers of GPUs that NVML counts and does not open
+  std::vector<unsigned> closed;  // indices of GPUs that NVML counts but cannot open
   std::vector<std::string> notes;
 };
 

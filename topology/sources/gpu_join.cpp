@@ -15,12 +15,12 @@
 namespace mgsync::topology {
 namespace {
 
-// "GPU-" and "MIG-" are NVML's; the CUDA driver gives the bytes only.
+// Removes the prefix "GPU-" or "MIG-" of NVML, as the CUDA driver reports only the bytes.
 std::string_view bare(std::string_view uuid) {
   return uuid.starts_with("GPU-") || uuid.starts_with("MIG-") ? uuid.substr(4) : uuid;
 }
 
-// What a link of this generation is specified for, one direction, GB/s.
+// The specified bandwidth of a link of this generation, one direction, GB/s.
 double nominal_gbps(int version) {
   constexpr std::array<double, 6> speeds = {0, 20, 25, 25, 25, 50};
   return version > 0 && version < static_cast<int>(speeds.size()) ? speeds[static_cast<std::size_t>(version)]
@@ -215,7 +215,7 @@ void join_gpus(machine& m, const nvml_answer& nvml, const cuda_answer& cuda) {
     if (f.nvml >= 0 && !f.gpu.mig) links.count(f.gpu.id, nvml.gpus[static_cast<std::size_t>(f.nvml)]);
   links.finish();
   add_peers(m, all, nvml, cuda);
-  // One sentence for "no GPU": that the driver is missing says that CUDA is, too.
+  // Only one note where there is no GPU: a missing driver implies that CUDA is missing, too.
   m.notes.insert(m.notes.end(), nvml.notes.begin(), nvml.notes.end());
   if (nvml.answered || cuda.answered || nvml.notes.empty())
     m.notes.insert(m.notes.end(), cuda.notes.begin(), cuda.notes.end());

@@ -1,5 +1,5 @@
-// How the GPUs of this host stand right now, as NVML tells: clocks, throttling, temperature, power; and the
-// driver.
+// The present state of this host's GPUs from NVML: clocks, throttling, temperature, power; and the driver's
+// version.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ std::string driver_version();
 // or "slowed by power cap, thermal (software)".
 std::string slowed_by(unsigned long long reasons);
 
-// How one GPU stands at a moment.
+// The state of one GPU at one moment.
 struct gpu_moment {
   unsigned sm_mhz = 0;               // 0: not told
   unsigned long long slowed_by = 0;  // NVML's reasons, without those that slow nothing down
-  std::vector<unsigned> processes;   // that compute on it
+  std::vector<unsigned> processes;   // processes that compute on it
 };
 
-// NVML, kept open to look often: a look takes about a millisecond.
+// Keeps NVML open for frequent looks, each of which takes about a millisecond.
 class gpu_watch {
  public:
   gpu_watch();
@@ -46,7 +46,8 @@ class gpu_watch {
 };
 
 // How many of the processes on a GPU are not the job's. In a container NVML may number them as the host does:
-// where none of the job's own is among them, as many as it has on this host are taken for its own. Pure.
+// where none of the job's own processes is among them, as many of them as the job has on this host are taken
+// to be its own. Pure.
 std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own,
                               std::size_t ranks_here);
 

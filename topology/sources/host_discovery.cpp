@@ -29,7 +29,7 @@ hwloc_obj_t last_cache(hwloc_obj_t object) {
   return last;
 }
 
-// Nothing tells cores apart (a virtual machine that shows no cores): each hardware thread is one.
+// Where cores are unknown (a virtual machine that shows none), each hardware thread is taken as a core.
 hwloc_obj_type_t core_type(hwloc_topology_t t) {
   return hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
 }

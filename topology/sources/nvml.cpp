@@ -175,9 +175,9 @@ std::string pci_class(const std::string& bus_id) {
   return value;
 }
 
-// In a virtual machine the other end can be an address of the host, or all ones: what is no device here is
-// not identified. Drivers that do not tell the kind of device leave it to its class: 0680 ("bridge, other")
-// is a switch.
+// In a virtual machine the other end can be an address of the host, or all ones: an address without a device
+// on this machine is taken as unknown. Drivers that do not tell the kind of device leave it to its class:
+// 0680 ("bridge, other") is a switch.
 void identify(nvml_link& link) {
   if (link.remote == remote_kind::gpu) return;
   const auto device_class = pci_class(link.remote_bus_id);

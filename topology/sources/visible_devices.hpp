@@ -1,4 +1,5 @@
-// What is wrong with a value of CUDA_VISIBLE_DEVICES, which CUDA itself never says: it just shows fewer GPUs.
+// Checks a value of CUDA_VISIBLE_DEVICES. CUDA itself does not report errors in it, but only shows fewer
+// GPUs.
 #pragma once
 
 #include <string>

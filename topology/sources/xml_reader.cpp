@@ -19,7 +19,8 @@
 namespace mgsync::topology {
 namespace {
 
-constexpr std::string_view refused = "refused: ";  // starts the child's answer when hwloc says no
+constexpr std::string_view refused =
+    "refused: ";  // the beginning of the child's answer when hwloc refuses the file
 
 std::vector<int> allowed_of(hwloc_topology_t t) {
   std::vector<int> cpus;

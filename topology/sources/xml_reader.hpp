@@ -1,4 +1,4 @@
-// Reads a machine from hwloc XML that somebody gave us.
+// Reads a machine from untrusted hwloc XML.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mgsync::topology {
 
-// hwloc parses in a child process of bounded memory and time, because it crashes on hostile files: the
-// child's death is a usage_error naming `origin`. GPUs and links come from our info attributes, else from
+// hwloc parses in a child process of bounded memory and time, because it crashes on hostile files: a crash of
+// the child becomes a usage_error naming `origin`. GPUs and links come from our info attributes, else from
 // hwloc's own GPU objects, PCI tree and NVLinkBandwidth matrix.
 machine read_xml(std::string_view text, const std::string& origin);
 

@@ -12,7 +12,7 @@ namespace mgsync::memory_order {
 
 namespace {
 
-constexpr int before_all = -1;  // the thread of the writes that stand for what memory holds at first
+constexpr int before_all = -1;  // the thread number of the writes that represent the initial values of memory
 
 class encoding {
  public:
@@ -97,7 +97,7 @@ class encoding {
     }
     return true;
   }
-  // By the same way to memory; a fence goes the generic way.
+  // Whether both use the same proxy; a fence belongs to the generic proxy.
   bool same_proxy(std::size_t a, std::size_t b) const { return at(a).proxy == at(b).proxy; }
   bool generic(std::size_t e) const { return is_memory(e) && at(e).proxy == proxy::generic; }
 
@@ -169,8 +169,8 @@ class encoding {
     relate_fence_order();
   }
 
-  // Both strong with scopes that include each other, or one after the other in a thread; by one proxy; of one
-  // address.
+  // Morally strong: both strong with scopes that include each other, or in program order; by the same proxy;
+  // and to the same address.
   relation morally_strong() {
     return pairs([&](std::size_t a, std::size_t b) {
       if (is_start(a) || is_start(b) || !same_proxy(a, b)) return false;
@@ -198,7 +198,7 @@ class encoding {
     }
   }
 
-  // A partial order of the writes to one memory; what it holds at first comes before all.
+  // Coherence: a partial order of the writes to one memory, in which the initial value comes first.
   void relate_coherence() {
     co_ = none();
     const auto ordered = [&](std::size_t a, std::size_t b) {
@@ -221,7 +221,7 @@ class encoding {
     });
   }
 
-  // One order of the sequentially consistent fences, of which only morally strong pairs synchronize.
+  // Fence-SC: an order of the sequentially consistent fences, in which only morally strong pairs synchronize.
   void relate_fence_order() {
     fence_order_ = none();
     for (std::size_t a = 0; a < size(); ++a) {
@@ -261,7 +261,7 @@ class encoding {
     });
   }
 
-  // One write seen by a read of its scope, or the two halves of an atomic operation.
+  // Observation: a read of a write with which it is morally strong, or the two halves of an atomic operation.
   relation observations() {
     relation seen = strong_pairs_ & rf_;
     for (std::size_t w = 0; w < size(); ++w) {
@@ -280,7 +280,7 @@ class encoding {
     return (po_ | synchronizes | *fence_order_ | barriers()).closed(solver_, "cb");
   }
 
-  // Base causality as far as the ways to memory let it through.
+  // Causality order: base causality order as far as proxies preserve it.
   relation kept_by_proxies(const relation& base) {
     relation kept = base.where([&](std::size_t a, std::size_t b) {
       return same_address(a, b) && ((generic(a) && generic(b)) || (same_proxy(a, b) && same_block(a, b)));
@@ -293,7 +293,8 @@ class encoding {
       return at(fence).kind == event_kind::proxy_fence && is_memory(operation) &&
              same_proxy(fence, operation) && same_block(fence, operation);
     };
-    // From an operation to where the generic proxy has it, and back; generic operations are there already.
+    // From an operation to a proxy fence that makes it visible to the generic proxy, and back; generic
+    // operations need none.
     const relation leaves = base.where([&](std::size_t a, std::size_t b) { return orders(b, a); });
     const relation enters = base.where([&](std::size_t a, std::size_t b) { return orders(a, b); });
     const auto from_generic = [&](const relation& r) {
@@ -353,7 +354,7 @@ class encoding {
     }
   }
 
-  // No write that is morally strong with both halves of an atomic operation comes between them.
+  // Atomicity: no write that is morally strong with both halves of an atomic operation comes between them.
   void forbid_split_atomics() {
     for (std::size_t w = 0; w < size(); ++w) {
       if (at(w).of_atomic == operand::none) continue;
@@ -366,8 +367,8 @@ class encoding {
     }
   }
 
-  // No value comes from itself: reads, and writes that depend on them by their value or by whether they take
-  // place, have an order.
+  // No thin air: reads, and writes whose value or execution depends on them, can be ordered, so that no value
+  // depends on itself.
   void forbid_thin_air() {
     const auto rank = [&](std::size_t e) { return context_.int_const(fmt::format("rank{}", e).c_str()); };
     rf_.for_each([&](std::size_t w, std::size_t r, const z3::expr& when) {
@@ -399,7 +400,7 @@ class encoding {
     return last_value(asked.index) == number(asked.value);
   }
 
-  // What a memory holds at the end: what a write left that no other comes after.
+  // The final value of a memory: that of a write after which no other comes.
   z3::expr last_value(int memory) {
     const z3::expr last = context_.int_const(fmt::format("last{}", memory).c_str());
     z3::expr_vector candidates(context_);
@@ -415,7 +416,7 @@ class encoding {
     return last;
   }
 
-  // By its number among the threads of its block.
+  // The name of an event's thread, which is numbered within its block.
   std::string who(std::size_t e) const {
     const auto& all = program_.threads;
     const auto same = [&](const thread_position& p) {
@@ -442,7 +443,7 @@ class encoding {
   const program& program_;
   z3::context context_;
   z3::solver solver_;
-  std::vector<event> events_;  // the program's, then a write for each memory's first value
+  std::vector<event> events_;  // the program's events, then a write for each memory's initial value
   std::vector<z3::expr> values_, takes_place_;
   relation po_, rf_, co_, strong_pairs_, fr_;
   std::optional<relation> fence_order_;

@@ -1,5 +1,5 @@
-// Is there an execution of a small program that PTX's memory consistency model allows and for which its
-// question holds?
+// Decides whether PTX's memory consistency model allows an execution of a small program for which the
+// program's question holds.
 //   const auto found = check(read_litmus(text), std::chrono::seconds(10));
 //   if (found.verdict == verdict::allowed) for (const std::string& line : found.story) ...
 // The axioms are those of the PTX ISA, chapter "Memory Consistency Model", with the mixed-proxy extension
@@ -17,18 +17,17 @@
 
 namespace mgsync::memory_order {
 
-// unknown: the limit passed first.
+// unknown: the time limit was reached first.
 enum class verdict { allowed, forbidden, unknown };
 
 struct answer {
   memory_order::verdict verdict = memory_order::verdict::unknown;
-  std::vector<std::string>
-      story;  // of an execution that is allowed: a line for each read, in the program's order
+  std::vector<std::string> story;  // an allowed execution: a line for each read, in the program's order
 };
 
 // Asks Z3, for at most `limit` of search (building takes time that grows with the cube of the number of
-// events: 0.1 s for 40). Throws usage_error where the program is none: a read of a later event, two threads
-// in one event.
+// events: 0.1 s for 40). Throws usage_error for an invalid program: one that uses a value that no earlier
+// read of the same block got, or a memory without an address.
 answer check(const program&, std::chrono::milliseconds limit);
 
 }  // namespace mgsync::memory_order

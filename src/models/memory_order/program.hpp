@@ -1,6 +1,6 @@
 // A small parallel program as the memory consistency model of PTX sees it: threads of blocks of GPUs, each a
 // straight line of memory operations, fences and barriers, and a question about the values that are read.
-// What a loop would do is written out: a poll as the one read that ends it.
+// Loops are unrolled: a poll is represented by the read that ends it.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace mgsync::memory_order {
 
-// The threads among which an operation synchronizes: of its block, of its GPU, of all GPUs and the host.
+// The scope of an operation: its block, its GPU, or all GPUs and the host.
 enum class scope { block, gpu, system };
-// Which way an operation reaches memory.
+// The proxy by which an operation accesses memory.
 enum class proxy { generic, surface, texture, constant, async };
 enum class order { weak, relaxed, acquire, release, acq_rel };
 
-// A number, or what a read of the same thread got plus a number.
+// A number, or the value of a read of the same thread plus a number.
 struct operand {
   static constexpr int none = -1;
   int read = none;  // index of an event of the program
@@ -24,8 +24,8 @@ struct operand {
 };
 
 enum class compared { equal, unequal };
-// A condition under which an event takes place: what an earlier read got, of its thread or of one that told
-// it in a vote.
+// A condition under which an event is executed: the value of an earlier read of its thread, or of a thread
+// that communicated it in a vote.
 struct guard {
   int read = operand::none;
   compared how = compared::equal;
@@ -39,7 +39,7 @@ enum class fence_kind { acq_rel, sc };
 struct event {
   event_kind kind = event_kind::read;
   int thread = 0;
-  std::string text;  // the instruction, for those who read the answer
+  std::string text;  // the instruction, for printing executions
   memory_order::order order = memory_order::order::weak;
   memory_order::scope scope = memory_order::scope::system;
   memory_order::proxy proxy =
@@ -48,7 +48,8 @@ struct event {
   operand value;                     // write
   int of_atomic = operand::none;     // write: the read of the same atomic operation
   fence_kind fence = fence_kind::acq_rel;
-  // barrier: operations of one block with the same name and turn meet; one that does not wait only arrives.
+  // barrier: operations of one block with the same name and turn synchronize; one that does not wait only
+  // arrives.
   std::string barrier;
   int turn = 0;
   bool waits = true;
@@ -60,13 +61,13 @@ struct thread_position {
   int block = 0;  // of that GPU
 };
 
-// Two addresses of one memory are virtual aliases of it; one address may be reached through several proxies.
+// Two addresses of the same memory are virtual aliases; one address may be accessed through several proxies.
 struct address {
   std::string name;
   int memory = 0;  // index into program::start
 };
 
-// What is asked of an execution: of values that were read, and of what memory holds at the end.
+// A condition on an execution: on values that were read, and on the final values of memory.
 struct condition {
   enum class kind { all_of, any_of, negation, read_is, memory_is };
   kind what = kind::all_of;
@@ -79,9 +80,9 @@ struct condition {
 struct program {
   std::vector<thread_position> threads;
   std::vector<address> addresses;
-  std::vector<std::int64_t> start;  // what each memory holds at first
-  std::vector<event> events;        // those of one thread in its order
-  std::vector<condition> given;     // no execution is looked at in which one of them does not hold
+  std::vector<std::int64_t> start;  // the initial value of each memory
+  std::vector<event> events;        // the events of one thread in program order
+  std::vector<condition> given;     // assumptions: only executions in which all of them hold are considered
   condition question;
 };
 

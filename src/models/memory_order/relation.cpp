@@ -84,7 +84,7 @@ relation relation::then_named(const relation& next, z3::solver& solver, const ch
 }
 
 relation relation::closed(z3::solver& solver, const char* name) const {
-  // Which pairs some chain relates in every execution, and which one can relate at all.
+  // Pairs that chains relate in every execution, and pairs that chains can relate in some execution.
   const auto chains = [&](const auto& related) {
     std::vector<bool> reached(size_ * size_);
     for_each([&](std::size_t from, std::size_t to, const z3::expr& when) {

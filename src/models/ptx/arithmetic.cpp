@@ -93,7 +93,7 @@ std::uint64_t of_two(const instruction& one, const number_type& type, std::uint6
   refuse(one);
 }
 
-// Bit by bit, by the table that is the last operand.
+// lop3: a bitwise function whose truth table is the last operand.
 std::uint64_t by_table(const std::vector<std::uint64_t>& in) {
   std::uint64_t made = 0;
   for (unsigned bit = 0; bit < 32; ++bit) {

@@ -1,4 +1,4 @@
-// What instructions of PTX compute from numbers: integers, predicates, addresses.
+// Computes the results of PTX's integer, predicate and address instructions.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct number_type {
   bool is_signed = false;
 
   std::uint64_t bytes() const { return bits / 8; }
-  std::uint64_t low(std::uint64_t value) const;      // what a register of the type holds of it
-  std::int64_t extended(std::uint64_t value) const;  // as a number, of its sign
+  std::uint64_t low(std::uint64_t value) const;      // the value truncated to the type
+  std::int64_t extended(std::uint64_t value) const;  // the value extended according to the type's sign
 };
-// Nothing: no type of whole numbers.
+// The type of that name; nothing where it is not an integer type.
 std::optional<number_type> type_named(const std::string& word);
 
 // True for instructions that compute one number from others and do nothing else.
 bool computes(const instruction&);
-// The result, given what the operands behind the first hold. Throws usage_error, naming line and instruction,
-// where it is none that is known.
+// The result for the values of the operands after the first. Throws usage_error, naming line and instruction,
+// for an unknown instruction.
 std::uint64_t computed(const instruction&, const std::vector<std::uint64_t>& inputs);
 
 }  // namespace mgsync::ptx

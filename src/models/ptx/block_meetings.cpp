@@ -7,7 +7,7 @@
 
 namespace mgsync::ptx {
 
-// A barrier of some lanes: an event of each, of one meeting.
+// A barrier of some lanes: one event for each, with the same meeting number.
 void block_run::meet(way& on, unsigned first, unsigned last, const char* name) {
   const int meeting = history_.new_meeting();
   for (unsigned t = first; t < last; ++t) {
@@ -89,7 +89,7 @@ std::optional<block_run::split> block_run::shuffle(way& on, unsigned first, unsi
   return std::nullopt;
 }
 
-// Sums of what the lanes that are there say: the absent ones have nothing to add.
+// A reduction over the simulated lanes; the absent lanes contribute nothing.
 std::optional<block_run::split> block_run::add_up(way& on, unsigned first, unsigned last,
                                                   const instruction& one) {
   if (!one.has("add")) refuse(one, "is a reduction that is not known here");

@@ -13,8 +13,8 @@ using memory_order::scope;
 
 namespace {
 
-// Nothing is said: plain loads and stores are weak, atomic operations relaxed among the GPU's threads. A
-// cluster is taken for a block: for less than it is.
+// Without qualifiers, loads and stores are weak, and atomic operations relaxed at GPU scope. Cluster scope is
+// taken as block scope, which is weaker and so hides no violation.
 scope scope_of(const instruction& one, scope unsaid) {
   if (one.has("cta") || one.has("cluster")) return scope::block;
   if (one.has("gpu") || one.has("gl")) return scope::gpu;
@@ -182,7 +182,7 @@ std::optional<block_run::split> block_run::store(way& on, unsigned thread, const
   return std::nullopt;
 }
 
-// Two steps: the read, and the write that names it.
+// An atomic operation is two steps: the read, and the write that refers to it.
 std::optional<block_run::split> block_run::atomic(way& on, unsigned thread, const instruction& one) {
   const auto type = type_named(one.name.back());
   const bool answers = one.is("atom"), adds = one.has("add"), compares = one.has("cas");

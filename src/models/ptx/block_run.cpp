@@ -99,7 +99,8 @@ void block_run::go_each_way(const way& from, const split& parts, std::vector<way
     ++going;
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
-  // One way is left: that the others are refused is said once, and not of each event.
+  // Only one path is left: the refusal of the others is recorded once rather than as a condition of each
+  // event.
   if (going == 1) {
     const auto erase = [&](std::vector<decision>& from_list) {
       from_list.erase(from_list.begin() + static_cast<std::ptrdiff_t>(position));
@@ -228,8 +229,8 @@ std::optional<block_run::split> block_run::move(way& on, unsigned thread, moved&
   return execute(on, thread, one);
 }
 
-// Whether a lane goes through a loop once more that only reads. One that no open read decides may end by
-// counting; after that many turns nobody ends it.
+// Whether a lane may iterate once more in a loop that only reads. A loop that depends on no undecided read
+// may end by counting, up to a bound of iterations.
 bool block_run::may_turn(const way& on, lane& l, std::size_t steps_before) const {
   constexpr unsigned most_turns = 64;
   const bool decided = std::any_of(on.decided.begin(), on.decided.end(), [&](const decision& d) {

@@ -1,11 +1,11 @@
-// One block on all its ways: instruction by instruction, lane by lane, to where all wait for one another.
+// Executes one block along all its paths, lane by lane, from barrier to barrier.
 #pragma once
 
 #include "src/models/ptx/history.hpp"
 
 namespace mgsync::ptx {
 
-// What follows from a kernel's text alone.
+// Static properties of a kernel: labels, and live registers.
 class kernel_facts {
  public:
   explicit kernel_facts(const kernel&);
@@ -30,11 +30,11 @@ class block_run {
  public:
   block_run(const launch&, const kernel_facts&, history&, unsigned gpu, unsigned block);
 
-  // All ways to the kernel's end, as many as there are.
+  // Executes all paths to the kernel's end; returns how many there are.
   std::size_t run_all();
 
  private:
-  // The value of `of` decides: each of its numbers is a way of its own.
+  // A read whose value decides how to go on: each part of its candidates is a path of its own.
   struct split {
     int read = -1;
     std::vector<choice> parts;
@@ -56,13 +56,13 @@ class block_run {
   std::optional<split> atomic(way&, unsigned thread, const instruction&);
   void fence(way&, unsigned thread, const instruction&);
 
-  // All lanes of a warp, or of the block, stand at the same kind of instruction.
+  // Executes an instruction that all lanes of a warp, or of the block, have reached together.
   std::optional<split> meet_warp(way&, unsigned first, unsigned last);
   std::optional<split> vote(way&, unsigned first, unsigned last, const instruction&);
   std::optional<split> shuffle(way&, unsigned first, unsigned last, const instruction&);
   std::optional<split> add_up(way&, unsigned first, unsigned last, const instruction&);
   std::optional<split> meet_block(way&);
-  // Of what the lanes say: whether all, or any. Nothing: `part` must be decided first.
+  // Whether all, or any, of the lanes' values are true. Nothing: the path must first be split by `part`.
   std::optional<value> agreed(const way&, const std::vector<value>& said, bool all,
                               std::optional<split>& part) const;
   void meet(way&, unsigned first, unsigned last, const char* name);

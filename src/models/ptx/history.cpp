@@ -19,7 +19,7 @@ std::int64_t history::at_first(const word& of) const {
 
 bool history::is_written(const word& of) const {
   bool written = false;
-  // A write that begins up to 8 bytes ahead may reach it.
+  // A write that begins up to 8 bytes before the word may overlap it.
   for (auto at = known_at_.lower_bound(of.address < 8 ? 0 : of.address - 7);
        at != known_at_.end() && at->first < of.address + of.bytes; ++at) {
     for (const known_write& one : at->second) {

@@ -22,7 +22,7 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-// Comments are blank, so that lines keep their numbers.
+// Replaces comments by blanks, so that lines keep their numbers.
 std::string without_comments(std::string_view text) {
   std::string left(text);
   for (std::size_t i = 0; i + 1 < left.size(); ++i) {
@@ -37,7 +37,7 @@ std::string without_comments(std::string_view text) {
   return left;
 }
 
-// At commas outside of brackets.
+// Splits at commas outside of brackets.
 std::vector<std::string_view> at_commas(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -54,7 +54,7 @@ std::vector<std::string_view> at_commas(std::string_view text) {
   return parts;
 }
 
-// What every thread can ask for without having written it.
+// The special registers, which a thread can read without having written them.
 bool is_special(std::string_view name) {
   static constexpr std::array<std::string_view, 12> beginnings{
       "%tid.",   "%ntid.", "%ctaid.", "%nctaid.",     "%laneid",    "%lanemask_",

@@ -1,4 +1,5 @@
-// A kernel in PTX as values: what a compiler made of CUDA code, read by read_kernels() and run by blocks.hpp.
+// A kernel in PTX as compiled from CUDA code, as plain values: made by read_kernels(), executed by
+// block_run.hpp.
 //   const auto kernels = ptx::read_kernels(text);
 //   kernels.at(0).code.at(0).text    "ld.param.u64 %rd1, [kernel_param_0]"
 #pragma once
@@ -10,7 +11,8 @@
 
 namespace mgsync::ptx {
 
-// What stands behind an instruction's name. Registers are numbers: those of a kernel, each of one scope.
+// An operand of an instruction. Registers are numbered through the whole kernel; a name in two scopes is two
+// registers.
 struct operand {
   enum class kind { reg, special, number, symbol, memory, list };
   kind what = kind::number;
@@ -21,9 +23,9 @@ struct operand {
 };
 
 struct instruction {
-  std::string text;  // without what stands ahead of it as a condition
+  std::string text;  // without the predicate in front of it
   int line = 0;
-  int condition = -1;  // a register: takes place only if it holds
+  int condition = -1;  // the predicate register: executed only if it is true; -1: always
   bool if_not = false;
   std::vector<std::string> name;  // "ld", "relaxed", "sys", "global", "u32"
   std::vector<operand> operands;
@@ -40,7 +42,7 @@ struct parameter {
 
 struct label {
   std::string name;
-  std::size_t at = 0;  // index of the instruction behind it
+  std::size_t at = 0;  // index of the instruction after it
 };
 
 struct kernel {

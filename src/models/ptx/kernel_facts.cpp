@@ -45,7 +45,7 @@ bool kernel_facts::has_result(const instruction& one) {
   return std::find(without.begin(), without.end(), one.name.front()) == without.end();
 }
 
-// Backwards, until nothing changes.
+// Backward data-flow analysis of live registers, iterated until nothing changes.
 void kernel_facts::find_live() {
   const auto registers = static_cast<std::size_t>(kernel_->registers);
   live_.assign(kernel_->code.size() + 1, std::vector<bool>(registers));

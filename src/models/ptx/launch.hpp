@@ -1,13 +1,13 @@
-// The events of a kernel that runs on several GPUs: every lane runs by itself with its own registers, and
-// what it reads of memory that others write is left open, so that memory_order::check() can ask for all
-// executions at once.
+// Records the memory events of a kernel that runs on several GPUs. Every lane is executed with its own
+// registers; values read from memory that others write are left symbolic, so that memory_order::check() can
+// consider all executions at once.
 //   ptx::launch asked{.kernel = &kernel, .gpus = 2, .blocks = 1, .threads = 2, .warp = 2};
 //   asked.parameters = [&](const ptx::position& at) { return bytes_of(handles[at.gpu]); };
 //   const ptx::recording made = ptx::record(asked);
-//   made.program.question = made.unexplored;   // first of all: is there a read that was not thought of?
+// made.program.question = made.unexplored; // check first: did a read get a value that was not considered?
 //
-// What is left out, and why nothing is hidden by it:
-// - A poll is the one read that ends it. A read that fails feeds nothing but its own loop; without it an
+// What the recording leaves out, and why that hides no violation: - A poll is the one read that ends it. A
+// read that fails feeds nothing but its own loop; without it an
 //   execution keeps all its values and loses pairs of its relations, and every axiom forbids pairs. A turn of
 //   a loop is a poll if it reads memory and does nothing else; `failed_polls` lets that many of them be.
 // - Executions in which every thread comes to its end. One that does not could be continued so that each read
@@ -43,28 +43,29 @@ using memory_image = std::map<std::uint64_t, std::uint8_t>;
 struct launch {
   const ptx::kernel* kernel = nullptr;
   unsigned gpus = 1;
-  unsigned blocks = 1;   // of each GPU
-  unsigned threads = 1;  // of each block, which has one dimension
-  unsigned warp = 32;    // lanes of a warp that are there
+  unsigned blocks = 1;   // per GPU
+  unsigned threads = 1;  // per block, which is one-dimensional
+  unsigned warp = 32;    // lanes of a warp that are simulated
   memory_image memory;
-  std::function<std::vector<std::uint8_t>(const position&)> parameters;  // as bytes, of each thread its own
+  std::function<std::vector<std::uint8_t>(const position&)>
+      parameters;  // the kernel's parameters as bytes, for each thread
   std::function<std::string(std::uint64_t)>
-      name_of;  // of a word of memory, for the stories; else its address
-  // To see that what is left out hides nothing: so many polls that fail; and ways that never meet again, and
-  // what one block alone touches, as well.
+      name_of;  // the name of a word of memory in the printed executions; without it its address
+  // For tests that what is left out hides nothing: the number of failed polls to record; and `whole`, not to
+  // join paths and to record also what only one block accesses.
   unsigned failed_polls = 0;
   bool whole = false;
 };
 
 struct recording {
   memory_order::program program;       // without a question
-  std::vector<std::uint64_t> word_of;  // by index of program.addresses: where it lies
-  std::vector<int> lines;              // by index of program.events: the instruction's in the text
-  memory_order::condition unexplored;  // a read got what this recording has no way for
-  std::size_t ways = 0;                // that blocks can go, at the end
+  std::vector<std::uint64_t> word_of;  // by index of program.addresses: its address
+  std::vector<int> lines;              // by index of program.events: the line of the instruction
+  memory_order::condition unexplored;  // holds where a read gets a value for which no path was recorded
+  std::size_t ways = 0;                // the number of paths to the end, of all blocks
 };
 
-// Throws usage_error, naming line and instruction, for what it does not know how to run.
+// Throws usage_error, naming line and instruction, for an instruction that it cannot execute.
 recording record(const launch&);
 
 // Threads are numbered by GPU, then block, then thread.

@@ -1,4 +1,5 @@
-// The parts of record(): a block's lanes as a value that is copied where a read decides between ways.
+// Data structures of record(): the state of a block's lanes, which is copied where a read decides between
+// paths.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@
 
 namespace mgsync::ptx {
 
-// What of a read's candidates, by bit.
+// A subset of a read's candidate values, as a bit mask.
 using choice = std::uint64_t;
 
-// What a register holds: a number, or one for each value that a read may have got.
+// The value of a register: a number, or one number for each candidate value of a read.
 struct value {
   std::uint64_t bits = 0;
   int read = -1;  // number of a step
@@ -27,21 +28,21 @@ struct value {
   friend bool operator==(const value&, const value&) = default;
 };
 
-// The read got one of these.
+// The condition that a read got one of these candidates.
 struct decision {
   int read = -1;
   choice got = 0;
   friend bool operator==(const decision&, const decision&) = default;
 };
 
-// An event on one of the ways of a block.
+// A memory event on one of the paths of a block.
 struct step {
   memory_order::event event;
   int line = 0;  // of the instruction
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  int block = 0;  // of all GPUs
-  int phase = 0;  // barriers of the block before it
+  int block = 0;  // number of the block among those of all GPUs
+  int phase = 0;  // the number of barriers of the block before it
   std::vector<decision> decided;
   std::vector<std::int64_t> candidates;  // of a read
 };
@@ -59,28 +60,29 @@ struct lane {
   unsigned loads = 0, effects = 0, failed = 0, turns = 0;
   std::uint64_t clock = 0;
   std::vector<value> registers;
-  std::map<std::size_t, visit> visits;  // of labels, since the block's last barrier
+  std::map<std::size_t, visit> visits;  // for each label passed since the block's last barrier
 };
 
 struct way {
   std::vector<lane> lanes;
   int phase = 0;
   std::vector<decision> decided;
-  std::map<int, choice> left;  // of each read, what it may have got on this way
-  // The last write of each lane to a word, of all ways that met here; -1: none on one of them.
+  std::map<int, choice> left;  // for each read, the candidates that are still possible on this path
+  // For each lane and word the lane's last writes, on all paths that were joined here; -1: on one of them it
+  // wrote nothing.
   std::map<std::pair<unsigned, std::uint64_t>, std::set<int>> last_own;
 };
 
-// A write as all others know of it.
+// A write, as far as reads of other lanes need to know it.
 struct known_write {
   int thread = 0;
   int block = 0;
   int phase = 0;
-  unsigned ordinal = 0;  // of the thread in its phase
+  unsigned ordinal = 0;  // number of the write among those of its thread in its phase
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   bool adds = false;
-  std::int64_t number = 0;  // written or added
+  std::int64_t number = 0;  // the value written, or added
   auto operator<=>(const known_write&) const = default;
 };
 

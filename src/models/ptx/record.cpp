@@ -21,7 +21,7 @@ condition any_of(std::vector<condition> parts) {
 }
 condition not_of(condition one) { return {.what = condition::kind::negation, .parts = {std::move(one)}}; }
 
-// Which events are asked about, and as what.
+// Selects the recorded events and converts them to the events of the program to check.
 class assembly {
  public:
   assembly(const launch& of, const history& all) : launch_(of), history_(all), steps_(all.steps()) {}
@@ -48,7 +48,8 @@ class assembly {
                                           {static_cast<int>(g), static_cast<int>(b)});
   }
 
-  // All but what one block alone touches, and always finds as its barriers leave it.
+  // Keeps every event except accesses to words that only one block uses and whose values its barriers
+  // determine.
   void keep_events() {
     struct use {
       std::set<int> blocks;
@@ -143,7 +144,7 @@ class assembly {
 }  // namespace
 
 recording record(const launch& of) {
-  constexpr int most_turns = 64;  // what is read grows with what is found to be written
+  constexpr int most_turns = 64;  // iterations until the candidate values of reads no longer grow
   if (of.kernel == nullptr || of.threads == 0 || of.warp == 0)
     throw usage_error("a recording takes a kernel, threads and lanes");
   const kernel_facts facts(*of.kernel);
