@@ -11,14 +11,14 @@
 namespace mgsync::launch {
 
 inline constexpr double gradient_unit_us = 1;
-// n of every gradient: 1, 2, 4, ... 512.
+// The n of all gradients: 1, 2, 4, ... 512.
 std::vector<std::uint64_t> gradient_units();
-// "gradient_16"
+// The name of a metric, such as "gradient_16".
 std::string gradient_name(std::uint64_t units);
 
-// Eight batches of three series of runs. A run of one launch with so many units yields "total_us" and
-// "waited_us". Metrics in us: "gradient_1" and so on; "unit", what a unit of the longest run lasted by the
-// device's own timer.
+// Takes eight batches of three series of runs. A run of one launch that waits that many units yields
+// "total_us" and "waited_us". Metrics in us: "gradient_1" and so on; and "unit", how long a unit of the
+// longest run lasted by the device's own timer.
 class wait_gradient final : public method {
  public:
   std::optional<step> next(std::chrono::nanoseconds spent) override;

@@ -38,7 +38,7 @@ table table_of_lanes(std::span<const level_value> all) {
   for (const auto name : groups)
     t.columns.insert(t.columns.end(), {{std::string(name) + ", first", ".2f"}, {"random", ".2f"}});
   if (std::ranges::none_of(all, is_part_of_warp)) return t;
-  unsigned first = 1;  // of those that are alike
+  unsigned first = 1;  // the first of several equal rows
   for (unsigned lanes = 1; lanes <= 32; ++lanes) {
     const auto scattered = lanes == 32 ? std::string() : fmt::format("{:08x}", scattered_lanes(lanes));
     std::vector<table_entry> cells{lanes};

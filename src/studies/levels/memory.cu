@@ -85,7 +85,8 @@ struct remote_shared_chase : shared_chase {
     const std::uint32_t distance = mapped - at;
     for (std::uint32_t k = threadIdx.x / 32; k < ring; k += (blockDim.x + 31) / 32) {
       const std::uint32_t word = at + k * 128;
-      // What the other block finds here must lead it back here: add the way from it to me.
+      // The other block loads this word and must be led back to this block, so the distance from this block's
+      // addresses to those by which the cluster knows them is added.
       std::uint32_t here, next;
       asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(here) : "r"(word), "r"(rank));
       asm volatile("ld.shared.u32 %0, [%1];" : "=r"(next) : "r"(word) : "memory");

@@ -50,8 +50,7 @@ struct tile_profile {
   by_active launch;  // an empty launch, its semaphores included
   by_active load;    // loading one stage, in steady state with many buffers
   by_active math;    // multiplying one stage
-  by_active
-      both;  // of one stage, as many buffers as fit: what loads and multiplying do to each other shows here
+  by_active both;   // one stage, with as many buffers as fit: shows how loads and multiplying slow each other
   by_active round;  // one stage with one buffer: load, multiply, and both handovers
   by_active first;  // what a block's first stage takes beyond its load's latency
   by_active late_both,

@@ -14,7 +14,7 @@ namespace mgsync::pipeline {
 namespace {
 
 constexpr double longest_stage_ns = 1e12;  // a quarter of an hour
-constexpr double longest_ticks = 4e18;     // of the 9e18 that there are
+constexpr double longest_ticks = 4e18;     // below the limit of 9e18 of 64 bits
 
 ticks to_ticks(double ns) {
   if (!(ns <= longest_stage_ns))

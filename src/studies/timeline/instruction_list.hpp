@@ -16,22 +16,22 @@ struct instruction {
   std::string name;               // kernels are <name>_<links>, <name>_once and <name>_as_compiled
   std::string_view what;          // for tables: "store and load, shared memory"
   std::string_view published;     // what others measured, for tables; may be empty
-  machine_code::counts per_link;  // exactly these
-  std::string result_of;  // whose result the next link takes; empty: the links hold the warp up by themselves
-  machine_code::counts extras_per_link;  // at most these besides
-  std::string_view varied;               // "ways", "warps": what it is measured over; empty: once
-  unsigned published_at = 1;             // of how many ways or warps that is
+  machine_code::counts per_link;  // of one link: exactly these opcodes
+  std::string result_of;  // the opcode whose result the next link takes; empty: links wait by themselves
+  machine_code::counts extras_per_link;  // of one link: at most these in addition
+  std::string_view varied;               // "ways", "warps": what is varied; empty: nothing
+  unsigned published_at = 1;             // the number of ways or warps that `published` is for
   unsigned cluster = 1;
   unsigned threads = 32;    // per block
-  unsigned oldest = 75;     // architecture that has it
-  unsigned newest = 0;      // the last that has it; 0: all since
+  unsigned oldest = 75;     // the oldest architecture that has it: 75 for sm_75
+  unsigned newest = 0;      // the newest that has it; 0: all since `oldest`
   bool chained = true;      // there are chains of it
   bool once = true;         // there is a single shot, and its twin as the compiler leaves it
-  bool side_paths = false;  // waits that try again
+  bool side_paths = false;  // has waits that retry, and so branches
 };
 
 std::span<const instruction> instructions();
-// std::invalid_argument where there is none.
+// The instruction of that name; std::invalid_argument where there is none.
 const instruction& instruction_called(std::string_view name);
 
 // The chains through which a slope is laid.
@@ -53,9 +53,10 @@ inline constexpr std::array<lone_instruction, 6> lone_instructions{{{"lds", "LDS
                                                                     {"popc", "POPC", "count of bits"}}};
 std::string pair_kernel(const lone_instruction& first, const lone_instruction& second);
 
-// Of every kernel of instructions.cu that an architecture has.
+// The expected code of every kernel of instructions.cu that exists on the architecture.
 std::vector<machine_code::expected_code> instruction_code(unsigned architecture);
-// Of one instruction's kernels; what its twin claims to be, and is not: the single shot.
+// The expected code of one instruction's kernels; and twin_claims(), the code of the single shot under the
+// twin's name, which the check must refuse.
 std::vector<machine_code::expected_code> code_of(const instruction&);
 machine_code::expected_code twin_claims(const instruction&);
 std::vector<machine_code::expected_code> code_of_pairs();

@@ -15,7 +15,7 @@ namespace mgsync::timelines {
 
 struct recorded_barrier_settings {
   const mgsync::backend* backend = nullptr;
-  const barrier_variant* variant = nullptr;  // of it
+  const barrier_variant* variant = nullptr;  // a variant of `backend`
   topology::group group;
   mgsync::configuration configuration;
   bool recorder = true;

@@ -5,11 +5,12 @@
 // arrived, and no assembler is needed (docs/studies/timeline.md).
 //
 // What is timed is a struct with
-//   __device__ void find(const arguments&)     // what it needs, out of memory, in every pass
-//   __device__ void meet()                     // corrected: all warps, before the first read
-//   __device__ std::uint32_t all() const       // of all that; the first read waits for it
+//   __device__ void find(const arguments&)     // loads its operands from memory, in every pass
+//   __device__ void meet()                     // corrected only: brings all warps together before the first
+//   read
+//   __device__ std::uint32_t all() const       // depends on all operands; the first read waits for it
 //   __device__ void run()
-//   __device__ std::uint32_t value() const     // of all that came of it; the second read waits for it
+//   __device__ std::uint32_t value() const     // depends on all results; the second read waits for it
 #pragma once
 
 #include "src/studies/probes/probe_frame.hpp"
