@@ -60,7 +60,7 @@ double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
   };
   std::vector<stage_times> tiles;
   for (const int active : busy) tiles.push_back(times_of(p, active, row.buffers, depth));
-  // The first load of a block is not slowed down by multiplications beside it, as later ones are.
+  // The first load of a block is not slowed down by anything beside it, as later ones are.
   const double alone = p.round.at(most) - static_cast<double>(tiles.front().a.latency + tiles.front().math) /
                                               ticks_of_profile_per_ns;
   for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {
