@@ -52,7 +52,7 @@ struct stage_times {
   bool operator==(const stage_times&) const = default;
 };
 
-// What one SM computes of a product, one output tile after the other: all alike except the last, while which
+// What one SM computes of a product, one output tile after the other: all alike except the last, when
 // fewer SMs may be busy. Stored as two entries and a count, because there may be millions of tiles.
 struct sm_work {
   stage_times each, last;
