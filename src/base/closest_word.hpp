@@ -1,4 +1,4 @@
-// What somebody may have meant who typed a word that is none of those accepted.
+// Suggests the accepted word that was probably meant by a mistyped one.
 #pragma once
 
 #include <optional>

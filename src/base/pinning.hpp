@@ -28,7 +28,7 @@ bool restrict_calling_thread(const std::vector<int>& cpus);
 // a microsecond.
 struct running_time {
   std::chrono::nanoseconds cpu{};  // the time that it ran
-  std::uint64_t given_up = 0;      // times that it went to sleep by itself
+  std::uint64_t given_up = 0;      // times that it went to sleep of its own accord
   std::uint64_t taken_away = 0;    // times that it was preempted
 };
 running_time running_time_now();

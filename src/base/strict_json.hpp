@@ -1,5 +1,5 @@
-// JSON that others wrote, read from its beginning to its end as a text, without a tree of it: bounded in all
-// ways, and every error says where it is. What is read into is said by fields (src/base/json_fields.hpp).
+// A reader of untrusted JSON that goes through the text once without building a tree. Sizes and depth are
+// bounded, and every error names its position. src/base/json_fields.hpp reads objects of types with it.
 //
 //   json_text in(R"({"a": [1, 2]})", "file.json");
 //   in.object([&](const std::string& key) { in.array([&] { sum += in.number(); }); });

@@ -1,5 +1,5 @@
-// Ends the process when something that nobody can interrupt lasts too long, and takes note of signals.
-// A thread of its own, started before MPI_Init. It never calls MPI or CUDA: those may be what is stuck.
+// Ends the process when a call that cannot be interrupted lasts too long, and handles signals. A thread of
+// its own, started before MPI_Init. It never calls MPI or CUDA: those may be what is stuck.
 #pragma once
 
 #include <chrono>

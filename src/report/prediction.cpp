@@ -46,7 +46,7 @@ struct known {
   }
 };
 
-// Idle, near, and nobody late.
+// Whether a point has no load, near placement and no late member.
 bool is_plain(const point& p) {
   return p.word(axes::load, "idle") == "idle" && p.find(axes::late) == nullptr && p.placement == "near";
 }

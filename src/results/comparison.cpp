@@ -38,7 +38,8 @@ struct side {
   std::map<std::string, side_of_a_point> points;
 };
 
-// A node is the one of the same name, or, on other hosts, the one at the same place in the job.
+// The node to compare with: the one of the same name or, on other hosts, the one at the same position in the
+// job.
 std::string paired_node(const std::string& node, const std::vector<std::string>& hosts,
                         const std::vector<std::string>& reference) {
   if (node.empty() || std::find(reference.begin(), reference.end(), node) != reference.end()) return node;

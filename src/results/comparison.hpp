@@ -62,11 +62,11 @@ struct comparison {
   std::vector<mgsync::point> only_new;   // measured in NEW, not in BASE
 };
 
-// Each document is one process. Points are paired by all that describes them but the numbers of their
-// members, unless the placement is a list of these; nodes that are measured each by itself, on other hosts,
-// by their places in the job. Every metric that BASE has is compared in its own direction. The margin is
-// `noise`; where it is absent, default_noise between batches and 0 between processes, which show their shifts
-// themselves.
+// Each document is one process. Points are paired by everything that describes them except their members'
+// ids, which count only where the placement is a list. Nodes that were each measured alone are paired by name
+// or, on other hosts, by their position in the job. Every metric that BASE has is compared in its own
+// direction. The margin is `noise`; where it is absent, default_noise between batches and 0 between
+// processes, which show their shifts themselves.
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise = {});
 
@@ -75,11 +75,11 @@ struct gate {
   bool allow_missing = false;  // points that BASE measured and NEW never tried do not shut it
 };
 
-// Why a gate is shut, a sentence each; empty: it is open. It is shut by a point whose ratio is worse than 1 +
-// limit and shown to be worse, by one whose medians are as far apart with too few batches to tell (the
-// slowest get the fewest), by one that has no number in NEW, or one of another unit, and by one that is
-// missing there. By one that passed its check in BASE and not in NEW, however fast it is; and by one whose
-// first metric is 0 or below on a side, which no time is.
+// Why a gate is shut, a sentence each; empty: it is open. A point shuts it whose ratio is worse than 1 +
+// limit and shown to be worse; whose medians are as far apart, with too few batches for an interval (slow
+// subjects get the fewest); which has no value in NEW, or one of another unit, or is missing there; which
+// passed its check in BASE and not in NEW, however fast it is; or whose first metric is 0 or below on one
+// side, which cannot be a time.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
 
 // A sentence for each side with doubtful values: "NEW: 3 of 5 points mean little: ...".

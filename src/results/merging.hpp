@@ -19,15 +19,14 @@ struct merged_results {
       notes;  // a sentence for each kind of point that several files contained, and how it was merged
 };
 
-// Points stand in the order in which the files name them first. A point that several files have becomes one:
-// - of attempts with different numbers (--resume tried a point again that failed or met an error) the last
-// counts;
-// - failed anywhere, it failed: no good run takes back a violated barrier;
-// - else measured, or interrupted with samples, if it is anywhere. Of two files of which one holds all
-// samples of the
-//   other (a store and its document, a store before and after --resume) the larger counts; samples of
-//   different runs are joined, each batch as a batch of its own, or each file's as one, and summed up anew;
-// - else an error, if it is one anywhere; else as the first file has it.
+// Points stand in the order in which the files name them first. A point in several files is merged as
+// follows:
+// - Of attempts with different numbers (--resume tries failed points again) only the last one counts.
+// - If it failed in any file, it failed: no good run takes back a violated barrier.
+// - Else, if it was measured in any file, or interrupted with samples, it is so. Where one file holds all
+//   samples of another (a store and its document, a store before and after --resume), the larger one counts.
+//   Samples of different runs are joined, with each batch, or each file, as a batch, and summarized anew.
+// - Else it is an error, if it is one in any file; else as in the first file.
 // Samples that a store holds without a result come out as a point that was interrupted; its check is not in
 // the store, so it says unchecked. A result of another host or mgsync than the first file's carries its name
 // in the environment. Over processes the environment says in "processes" how many a point's metrics are of.

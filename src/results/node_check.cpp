@@ -12,7 +12,7 @@ std::string so_many_points(std::size_t count) {
 }
 std::string so_many_are(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "is" : "are"); }
 
-// The most members that the reference has a number of: a node is judged as a whole, not a part of it.
+// The largest member count of any point: the node is judged as a whole, not a part of it.
 int members_of_all(const comparison& compared) {
   int most = 0;
   for (const auto& one : compared.points) most = std::max(most, one.point.members);

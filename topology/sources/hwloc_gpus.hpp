@@ -29,7 +29,8 @@ void add_links(machine&, const std::vector<nvlink_bandwidth>&);
 // empty.
 void compare_links(machine&, const std::vector<nvlink_bandwidth>&);
 
-// GPUs from the NVML, CUDA and PCI objects of a topology that somebody else wrote, their paths and links.
+// GPUs from the NVML, CUDA and PCI objects of a topology from a file that mgsync did not write, their paths
+// and links.
 void add_hwloc_gpus(machine&, hwloc_topology_t);
 
 }  // namespace mgsync::topology

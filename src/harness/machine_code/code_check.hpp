@@ -45,8 +45,8 @@ struct expected_code {
                                               // architecture; key 0: all other architectures
 };
 
-// full: everything was checked. clocks_and_stalls: only those, for library code and for architectures whose
-// opcodes are not all known.
+// full: everything was checked. clocks_and_stalls: only the clock reads and the stall counts, for library
+// code and for architectures whose opcodes are not all known.
 enum class depth { full, clocks_and_stalls };
 
 struct code_verdict {

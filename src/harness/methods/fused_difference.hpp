@@ -4,10 +4,10 @@
 //
 //     O = (T(i,j) - T(j,i)) / (i - j)
 //
-// The unit must outlast the launch pipeline, which nobody knows beforehand: it is doubled until O stops
-// changing within its interval for two doublings. And the host must not be what is waited for: the additional
-// latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the launch call by more
-// than the uncertainty of both.
+// The unit must outlast the launch pipeline, whose depth is unknown: it is doubled until O does not change,
+// within its interval, for two doublings. And the host must not be what is waited for: the additional latency
+// of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the launch call by more than
+// the uncertainty of both.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // For subjects that may hang or fail: the result is a word instead of a value, and says so where runs differ.
-// The subject ends what does not end by itself (a child process, a trap, a bounded wait) and says how.
+// The subject itself ends a run that hangs (by a child process, a trap, or a bounded wait) and reports the
+// outcome.
 #pragma once
 
 #include <map>

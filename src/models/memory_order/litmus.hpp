@@ -10,11 +10,10 @@
 // instruction: it takes place only then. "memory x = 2": what is there at first, otherwise 0. "alias y = x":
 // another virtual address of x. "name s = x": the same address under another name, for surfaces and textures.
 // Lines that begin with # say nothing.
-//   Instructions: ld, st, atom (add, sub, exch, cas), red, with .weak, .relaxed, .acquire, .release,
-//   .acq_rel, .volatile and
-// .cta, .gpu, .sys; fence.sc, fence.acq_rel, fence.acquire and fence.release with a scope; suld, sust, tld,
-// ldc: through the surface, texture, constant proxy; ld.async, st.async: through the asynchronous one;
-// fence.proxy.alias, .surface, .texture, .constant, .async; bar.sync NAME, bar.arrive NAME.
+// Instructions: ld, st, atom (add, sub, exch, cas), red, with .weak, .relaxed, .acquire, .release, .acq_rel,
+// .volatile and .cta, .gpu, .sys; fence.sc, fence.acq_rel, fence.acquire and fence.release with a scope;
+// suld, sust, tld, ldc: through the surface, texture, constant proxy; ld.async, st.async: through the
+// asynchronous one; fence.proxy.alias, .surface, .texture, .constant, .async; bar.sync NAME, bar.arrive NAME.
 #pragma once
 
 #include <string>

@@ -4,21 +4,24 @@
 //   ptx::launch asked{.kernel = &kernel, .gpus = 2, .blocks = 1, .threads = 2, .warp = 2};
 //   asked.parameters = [&](const ptx::position& at) { return bytes_of(handles[at.gpu]); };
 //   const ptx::recording made = ptx::record(asked);
-// made.program.question = made.unexplored; // check first: did a read get a value that was not considered?
+//   made.program.question = made.unexplored;   // check first: did a read get a value without a path?
 //
-// What the recording leaves out, and why that hides no violation: - A poll is the one read that ends it. A
-// read that fails feeds nothing but its own loop; without it an
-//   execution keeps all its values and loses pairs of its relations, and every axiom forbids pairs. A turn of
-//   a loop is a poll if it reads memory and does nothing else; `failed_polls` lets that many of them be.
-// - Executions in which every thread comes to its end. One that does not could be continued so that each read
-//   gets what was written last, which takes nothing back, unless the kernel cannot end at all.
-// - Where a read decides which way the lanes go, all ways are events, under the condition that the read says
-//   so. Ways that meet at a barrier of the block with the same registers go on as one.
-// - What one block alone touches if its barriers leave each read one value, and what nobody writes.
-// - Of a warp's 32 lanes the first `warp` are there; the next warp's first thread is number 32 all the same.
-//   The absent lanes do as the last that is there, and write nothing.
-// - What can be read is computed from all writes of all ways, but for those that a barrier of the block keeps
-//   behind the read. `unexplored` asks whether that was all.
+// What the recording leaves out, and why that hides no violation:
+// - Polls that fail: a poll is represented by the read that ends it. A read that fails affects only its own
+//   loop; without it an execution keeps all its values and loses pairs of its relations, and every axiom
+//   forbids pairs. An iteration of a loop is a poll if it reads memory and does nothing else; `failed_polls`
+//   lets that many of them be recorded.
+// - Executions in which a thread does not end. Such a one could be continued so that each read gets what was
+//   written last, which takes nothing back, unless the kernel cannot end at all.
+// - Accesses to words that only one block uses, if its barriers leave each read a single value, and to words
+//   that nobody writes.
+// - Lanes: only the first `warp` of a warp's 32 lanes are simulated; the next warp still begins with thread
+//   32. The absent lanes act like the last simulated one, but write nothing.
+// How the rest is recorded:
+// - Where a read decides which way the lanes go, the events of all ways are recorded, with that decision as
+//   their condition. Ways that meet at a barrier of the block with the same registers go on as one.
+// - What can be read is computed from all writes of all ways, except those that a barrier of the block keeps
+//   after the read. `unexplored` asks whether that was all.
 #pragma once
 
 #include <cstdint>
