@@ -82,17 +82,17 @@ TEST(load, says_when_it_shared_an_sm_or_did_not) {
   std::vector<std::uint32_t> every(sms);
   std::iota(every.begin(), every.end(), 0u);
   const cuda::device_scope scope(0);
-  for (const load_sms sms : {load_sms::others, load_sms::all}) {
+  for (const load_sms on : {load_sms::others, load_sms::all}) {
     auto made =
-        round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, sms}, 1, "", here.session());
+        round_loop::make_load_maker(group_of(1), {traffic::local_stores, 0, 64, on}, 1, "", here.session());
     ASSERT_TRUE(made.maker) << made.reason;
     made.maker->start(0, awake_clock::now() + 5s);
     made.maker->count(0);
     made.maker->stop(0);
     const auto on_every = made.maker->seen(0, every);
-    EXPECT_EQ(on_every.misplaced.empty(), sms == load_sms::all) << on_every.misplaced;
+    EXPECT_EQ(on_every.misplaced.empty(), on == load_sms::all) << on_every.misplaced;
     const std::vector<std::uint32_t> nowhere{sms + 1000};
-    EXPECT_EQ(made.maker->seen(0, nowhere).misplaced.empty(), sms == load_sms::others);
+    EXPECT_EQ(made.maker->seen(0, nowhere).misplaced.empty(), on == load_sms::others);
   }
 }
 
