@@ -69,7 +69,6 @@ std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_vi
 }
 
 std::string size_in_words(double bytes) {
-  constexpr double ki = 1024;
   for (const auto& [unit, name] :
        {std::pair{ki * ki * ki, "GiB"}, std::pair{ki * ki, "MiB"}, std::pair{ki, "KiB"}})
     if (bytes >= unit) return fmt::format("{:.4g} {}", bytes / unit, name);
