@@ -121,9 +121,9 @@ int advise_command(const options& asked) {
     options looking;
     looking.device = asked.device;
     const auto seen = look_around(looking);
-    const bool gpus = asked.device != "host" && !seen.gpus.empty();
-    if (asked.device == "gpu" && !gpus) refuse_gpus(asked, "no GPU is visible here");
-    const auto all = static_cast<int>(gpus ? seen.gpus.size() : seen.allowed_cpus.size());
+    const bool has_gpus = asked.device != "host" && !seen.gpus.empty();
+    if (asked.device == "gpu" && !has_gpus) refuse_gpus(asked, "no GPU is visible here");
+    const auto all = static_cast<int>(has_gpus ? seen.gpus.size() : seen.allowed_cpus.size());
     if (all < 2 && step.members == 0)
       throw usage_error(
           "there is one member only here, which needs no barrier; name results files of another machine");
@@ -135,7 +135,7 @@ int advise_command(const options& asked) {
   if (known.machines.empty())
     throw usage_error("none of these files holds results; accepted: files written by --json or --store");
   const auto& results = known.machines.front().results;
-  const bool gpus = std::ranges::any_of(
+  const bool of_gpus = std::ranges::any_of(
       results, [](const result& r) { return r.has_metrics() && r.point.device == topology::device::gpu; });
   std::size_t begun = 0;
   for (const auto& file : known.measured) begun += file.unfinished.size();
@@ -150,11 +150,11 @@ int advise_command(const options& asked) {
                            begun == 0
                                ? ""
                                : fmt::format(", and {} {} only begun", begun, begun == 1 ? "was" : "were")));
-  if (!asked.gpus.empty() && !gpus) refuse_gpus(asked, report::what_there_is(results, barriers::facts_of));
-  if (asked.device == "gpu" && !gpus)
+  if (!asked.gpus.empty() && !of_gpus) refuse_gpus(asked, report::what_there_is(results, barriers::facts_of));
+  if (asked.device == "gpu" && !of_gpus)
     throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto",
                                   report::what_there_is(results, barriers::facts_of)));
-  step.device = gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
+  step.device = of_gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;
   for (const auto& r : results)
     if (r.has_metrics() && r.point.device == step.device) largest = std::max(largest, r.point.members);

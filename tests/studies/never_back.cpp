@@ -1,7 +1,7 @@
 // Threads and child processes that do not come back, to be loaded ahead of the C library (LD_PRELOAD). From
-// the moment that the file exists which MGSYNC_NEVER_BACK names, every thread that is started waits for ever
-// in place of what it is for, and so does every process of the study blocking; where the file says "die",
-// such a process kills itself.
+// the moment that the file exists which MGSYNC_NEVER_BACK names, every process of the study blocking waits
+// for ever; where the file says "die", such a process kills itself, and where it says "wait", every thread
+// that is started waits for ever, too, in place of what it is for.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
