@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/audit/ptx_opcode.hpp"
+#include "src/base/blanks.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::audit {
@@ -21,31 +22,9 @@ constexpr std::size_t longest_shown = 160;
 constexpr unsigned deepest = 60;
 constexpr std::size_t most_ranges = 200;
 
-bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '%' || c == '$' || c == '_' || c == '.' ||
          c == ':';
-}
-
-std::string_view stripped(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Replaces comments by blanks, so that lines keep their numbers.
-std::string without_comments(std::string_view text) {
-  std::string left(text);
-  for (std::size_t i = 0; i + 1 < left.size(); ++i) {
-    if (left[i] != '/' || (left[i + 1] != '/' && left[i + 1] != '*')) continue;
-    const bool line = left[i + 1] == '/';
-    std::size_t end = line ? left.find('\n', i) : left.find("*/", i + 2);
-    end = end == std::string::npos ? left.size() : line ? end : end + 2;
-    for (; i < end; ++i)
-      if (left[i] != '\n') left[i] = ' ';
-    --i;
-  }
-  return left;
 }
 
 // The registers and labels declared in one pair of braces.
@@ -125,8 +104,8 @@ class body_reader {
     const std::size_t end = text_.find(';', at_);
     if (end == std::string_view::npos)
       throw usage_error(fmt::format("PTX, line {}: '{}' where an instruction and ; are expected", line_,
-                                    stripped(text_.substr(at_, 30))));
-    std::string_view one = stripped(text_.substr(at_, end - at_));
+                                    trimmed(text_.substr(at_, 30))));
+    std::string_view one = trimmed(text_.substr(at_, end - at_));
     const int line = line_;
     skip_to(end + 1);
     if (one.empty()) return;
@@ -148,17 +127,17 @@ class body_reader {
       const auto name = one.substr(s.if_not ? 2 : 1, word - (s.if_not ? 2 : 1));
       s.condition = reg(name).value_or(-1);
       if (s.condition >= 0) s.reads.push_back(s.condition);
-      one = stripped(one.substr(word));
+      one = trimmed(one.substr(word));
     }
     instruction(std::move(s), one);
   }
 
   void declare(std::string_view text) {  // ".b32 %r<582>", ".pred p, q"
-    text = stripped(text);
+    text = trimmed(text);
     text = text.substr(std::min(text.find_first_of(" \t\n"), text.size()));
     while (!text.empty()) {
       const std::size_t comma = std::min(text.find(','), text.size());
-      const auto one = stripped(text.substr(0, comma));
+      const auto one = trimmed(text.substr(0, comma));
       text.remove_prefix(std::min(comma + 1, text.size()));
       const std::size_t many = one.find('<');
       std::uint64_t count = 0;
@@ -196,7 +175,7 @@ class body_reader {
       if (c == '{' || c == '[' || c == '(') ++depth;
       if (c == '}' || c == ']' || c == ')') --depth;
       if (i < text.size() && (c != ',' || depth > 0)) continue;
-      if (const auto part = stripped(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
+      if (const auto part = trimmed(text.substr(begin, i - begin)); !part.empty()) parts.push_back(part);
       begin = i + 1;
     }
     return parts;
@@ -305,9 +284,9 @@ class body_reader {
 
 // The name behind ".entry" or ".func", whose result may stand between in parentheses.
 std::string name_in(std::string_view head, std::string_view word) {
-  auto rest = stripped(head.substr(head.find(word) + word.size()));
+  auto rest = trimmed(head.substr(head.find(word) + word.size()));
   if (!rest.empty() && rest.front() == '(')
-    rest = stripped(rest.substr(std::min(rest.find(')') + 1, rest.size())));
+    rest = trimmed(rest.substr(std::min(rest.find(')') + 1, rest.size())));
   std::size_t end = 0;
   while (end < rest.size() && is_word(rest[end])) ++end;
   return std::string(rest.substr(0, end));

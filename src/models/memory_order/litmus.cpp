@@ -9,18 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "src/base/blanks.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::memory_order {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> split(std::string_view text, char between) {
   std::vector<std::string_view> parts;

@@ -8,34 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "src/base/blanks.hpp"
 #include "src/base/errors.hpp"
 
 namespace mgsync::ptx {
 
 namespace {
-
-bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-std::string_view stripped(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Replaces comments by blanks, so that lines keep their numbers.
-std::string without_comments(std::string_view text) {
-  std::string left(text);
-  for (std::size_t i = 0; i + 1 < left.size(); ++i) {
-    if (left[i] != '/' || (left[i + 1] != '/' && left[i + 1] != '*')) continue;
-    const bool line = left[i + 1] == '/';
-    std::size_t end = line ? left.find('\n', i) : left.find("*/", i + 2);
-    end = end == std::string::npos ? left.size() : line ? end : end + 2;
-    for (; i < end; ++i)
-      if (left[i] != '\n') left[i] = ' ';
-    --i;
-  }
-  return left;
-}
 
 // Splits at commas outside of brackets.
 std::vector<std::string_view> at_commas(std::string_view text) {
@@ -47,10 +25,10 @@ std::vector<std::string_view> at_commas(std::string_view text) {
     if (c == '{' || c == '[' || c == '(') ++depth;
     if (c == '}' || c == ']' || c == ')') --depth;
     if (c != ',' || depth != 0) continue;
-    parts.push_back(stripped(text.substr(begin, i - begin)));
+    parts.push_back(trimmed(text.substr(begin, i - begin)));
     begin = i + 1;
   }
-  if (const auto last = stripped(text.substr(begin)); !last.empty() || !parts.empty()) parts.push_back(last);
+  if (const auto last = trimmed(text.substr(begin)); !last.empty() || !parts.empty()) parts.push_back(last);
   return parts;
 }
 
@@ -92,14 +70,14 @@ class reader {
   }
   std::string_view until(char end) {
     const std::size_t found = text_.find(end, at_);
-    if (found == std::string::npos) refuse(stripped(text_.substr(at_)).substr(0, 20), std::string(1, end));
+    if (found == std::string::npos) refuse(trimmed(text_.substr(at_)).substr(0, 20), std::string(1, end));
     const auto part = std::string_view(text_).substr(at_, found - at_);
     at_ = found + 1;
     return part;
   }
 
   void head() {
-    kernel_.name = stripped(until('('));
+    kernel_.name = trimmed(until('('));
     for (const auto one : at_commas(until(')'))) {
       if (!one.empty()) kernel_.parameters.push_back(declared(one, end_of(kernel_.parameters)));
     }
@@ -113,12 +91,12 @@ class reader {
     parameter made;
     std::size_t unit = 1, align = 0, count = 1;
     std::string_view rest = text, word;
-    while (!(rest = stripped(rest)).empty()) {
+    while (!(rest = trimmed(rest)).empty()) {
       const std::size_t end = std::min(rest.find_first_of(" \t\n"), rest.size());
       word = rest.substr(0, end);
       rest.remove_prefix(end);
       if (word == ".align") {
-        rest = stripped(rest);
+        rest = trimmed(rest);
         const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
         align = static_cast<std::size_t>(number(rest.substr(0, digits)));
         rest.remove_prefix(digits);
@@ -154,7 +132,7 @@ class reader {
       } else if (const auto name = label_here(); !name.empty()) {
         kernel_.labels.push_back({std::string(name), kernel_.code.size()});
       } else {
-        const std::string_view one = stripped(until(';'));
+        const std::string_view one = trimmed(until(';'));
         if (!one.empty()) statement(one);
       }
     }
@@ -187,7 +165,7 @@ class reader {
         word.remove_prefix(1);
       }
       made.condition = known(word);
-      text = stripped(text.substr(end));
+      text = trimmed(text.substr(end));
     }
     for (const char c : text) {
       const bool blank = is_blank(c);
@@ -247,7 +225,7 @@ class reader {
   operand operand_of(std::string_view text) const {
     if (text.empty()) refuse(text, "an operand");
     operand made;
-    if (text.front() == '[') return memory_of(stripped(text.substr(1, text.size() - 2)));
+    if (text.front() == '[') return memory_of(trimmed(text.substr(1, text.size() - 2)));
     if (text.front() == '{' || text.find('|') != std::string_view::npos) {
       made.what = operand::kind::list;
       std::string parts(text.front() == '{' ? text.substr(1, text.size() - 2) : text);
@@ -274,8 +252,8 @@ class reader {
     operand made;
     made.what = operand::kind::memory;
     const std::size_t plus = text.find('+');
-    const auto base = stripped(text.substr(0, plus));
-    if (plus != std::string_view::npos) made.number = number(stripped(text.substr(plus + 1)));
+    const auto base = trimmed(text.substr(0, plus));
+    if (plus != std::string_view::npos) made.number = number(trimmed(text.substr(plus + 1)));
     made.reg = find(base);
     if (made.reg < 0) made.name = base;
     return made;
