@@ -15,7 +15,7 @@
 
 #include "barriers/load.hpp"
 #include "src/base/awake_clock.hpp"
-#include "src/results/facts.hpp"
+#include "src/results/values/facts.hpp"
 #include "topology/group.hpp"
 #include "topology/machine.hpp"
 

@@ -19,7 +19,7 @@
 #include "src/base/watchdog.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/report/advice.hpp"
-#include "src/results/atomic_file.hpp"
+#include "src/results/files/atomic_file.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "topology/reports/drawing.hpp"
 

@@ -13,9 +13,9 @@
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/comparison_table.hpp"
-#include "src/results/node_check.hpp"
-#include "src/results/result_file.hpp"
+#include "src/results/comparison/comparison_table.hpp"
+#include "src/results/comparison/node_check.hpp"
+#include "src/results/files/result_file.hpp"
 
 namespace mgsync {
 namespace {

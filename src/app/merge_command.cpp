@@ -7,10 +7,10 @@
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/harness/outputs.hpp"
-#include "src/results/anonymous.hpp"
-#include "src/results/merging.hpp"
-#include "src/results/store.hpp"
-#include "src/results/table.hpp"
+#include "src/results/files/anonymous.hpp"
+#include "src/results/files/merging.hpp"
+#include "src/results/files/store.hpp"
+#include "src/results/frame/results_table.hpp"
 
 namespace mgsync {
 namespace {

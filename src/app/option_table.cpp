@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/app/option_words.hpp"
-#include "src/results/document_forms.hpp"
+#include "src/results/files/document_forms.hpp"
 
 namespace mgsync {
 namespace {

@@ -15,7 +15,7 @@
 #include "src/harness/axis.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/machine_likeness.hpp"
+#include "src/results/values/machine_likeness.hpp"
 
 namespace mgsync {
 

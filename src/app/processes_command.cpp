@@ -22,8 +22,8 @@
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
-#include "src/results/merging.hpp"
-#include "src/results/table.hpp"
+#include "src/results/files/merging.hpp"
+#include "src/results/frame/results_table.hpp"
 
 namespace mgsync {
 namespace {

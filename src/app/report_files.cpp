@@ -11,8 +11,8 @@
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/standard_streams.hpp"
-#include "src/results/anonymous.hpp"
-#include "src/results/packed_text.hpp"
+#include "src/results/files/anonymous.hpp"
+#include "src/results/files/packed_text.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "src/harness/study.hpp"
-#include "src/results/figure.hpp"
-#include "src/results/machine_likeness.hpp"
-#include "src/results/result_file.hpp"
+#include "src/results/files/result_file.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/machine_likeness.hpp"
 #include "topology/machine.hpp"
 
 namespace mgsync {

@@ -15,11 +15,11 @@
 #include "src/harness/outputs.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
-#include "src/results/atomic_file.hpp"
-#include "src/results/pivot_table.hpp"
-#include "src/results/result_file.hpp"
-#include "src/results/selection.hpp"
-#include "src/results/table.hpp"
+#include "src/results/files/atomic_file.hpp"
+#include "src/results/files/result_file.hpp"
+#include "src/results/frame/pivot_table.hpp"
+#include "src/results/frame/results_table.hpp"
+#include "src/results/frame/selection.hpp"
 
 namespace mgsync {
 namespace {

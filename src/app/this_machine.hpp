@@ -9,7 +9,7 @@
 #include "src/base/communicator.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
-#include "src/results/machine_record.hpp"
+#include "src/results/values/machine_record.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {

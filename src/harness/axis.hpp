@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "src/base/enum_words.hpp"
-#include "src/results/point.hpp"
+#include "src/results/values/point.hpp"
 #include "topology/group.hpp"
 
 namespace mgsync {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "src/base/communicator.hpp"
-#include "src/results/doubt.hpp"
-#include "src/results/point.hpp"
+#include "src/results/values/doubt.hpp"
+#include "src/results/values/point.hpp"
 #include "topology/sources/gpu_state.hpp"
 
 namespace mgsync {

@@ -15,7 +15,7 @@
 #include "src/harness/axis.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/machine_record.hpp"
+#include "src/results/values/machine_record.hpp"
 
 namespace mgsync {
 

@@ -1,6 +1,6 @@
 #include "src/harness/checks.hpp"
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync {
 

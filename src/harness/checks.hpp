@@ -9,7 +9,7 @@
 #include <string>
 
 #include "src/harness/subject.hpp"
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync {
 

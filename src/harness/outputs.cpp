@@ -16,12 +16,12 @@
 
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
-#include "src/results/anonymous.hpp"
-#include "src/results/atomic_file.hpp"
-#include "src/results/document_forms.hpp"
-#include "src/results/packed_text.hpp"
-#include "src/results/result_file.hpp"
-#include "src/results/table.hpp"
+#include "src/results/files/anonymous.hpp"
+#include "src/results/files/atomic_file.hpp"
+#include "src/results/files/document_forms.hpp"
+#include "src/results/files/packed_text.hpp"
+#include "src/results/files/result_file.hpp"
+#include "src/results/frame/results_table.hpp"
 #include "topology/sources/gpu_state.hpp"
 
 namespace mgsync {

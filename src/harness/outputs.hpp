@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/results/json_document.hpp"
-#include "src/results/not_measured.hpp"
-#include "src/results/result.hpp"
-#include "src/results/store.hpp"
+#include "src/results/files/json_document.hpp"
+#include "src/results/files/store.hpp"
+#include "src/results/frame/not_measured.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "src/results/point.hpp"
+#include "src/results/values/point.hpp"
 
 namespace mgsync {
 

@@ -19,7 +19,7 @@
 #include "src/base/watchdog.hpp"
 #include "src/harness/bystanders.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/store.hpp"
+#include "src/results/files/store.hpp"
 
 namespace mgsync {
 

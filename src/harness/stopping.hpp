@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "src/results/result.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/result.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync {
 

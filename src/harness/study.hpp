@@ -20,9 +20,9 @@
 #include "src/harness/methods/method.hpp"
 #include "src/harness/stopping.hpp"
 #include "src/harness/subject.hpp"
-#include "src/results/figure.hpp"
-#include "src/results/not_measured.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/frame/not_measured.hpp"
+#include "src/results/values/result.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {
@@ -130,8 +130,8 @@ struct study {
   // Whether its curves only make sense within one program (points of several would show crossings that none
   // of them has). Results of several programs are then evaluated separately.
   bool of_one_program = false;
-  // The facts of a point's subject, where it synchronizes anything (src/results/facts.hpp): for new results,
-  // and for results from files that lack them. nullptr: no subject of this study synchronizes.
+  // The facts of a point's subject, where it synchronizes anything (src/results/values/facts.hpp): for new
+  // results, and for results from files that lack them. nullptr: no subject of this study synchronizes.
   std::optional<known_facts> (*facts_of)(const point&) = nullptr;
   // The options that it does not use. Options that only several ranks use are refused anyway where in_ranks
   // is false (why_refused).

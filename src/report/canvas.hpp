@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 

@@ -2,7 +2,7 @@
 // copy them.
 #pragma once
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 

@@ -15,7 +15,7 @@
 #include "src/report/glossary.hpp"
 #include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"
-#include "src/results/table.hpp"
+#include "src/results/frame/results_table.hpp"
 
 namespace mgsync::report {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "src/results/figure.hpp"
-#include "src/results/machine_record.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/machine_record.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::report {
 

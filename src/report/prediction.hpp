@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/results/result.hpp"
-#include "src/results/subject_facts.hpp"
+#include "src/results/values/result.hpp"
+#include "src/results/values/subject_facts.hpp"
 
 namespace mgsync::report {
 

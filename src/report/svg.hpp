@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 

@@ -6,7 +6,7 @@
 
 #include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/packed_text.hpp"
+#include "src/results/files/packed_text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mgsync;

@@ -7,8 +7,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/report/svg.hpp"
-#include "src/results/chrome_trace.hpp"
-#include "src/results/recording.hpp"
+#include "src/results/files/chrome_trace.hpp"
+#include "src/results/frame/recording.hpp"
 #include "tests/fuzz/well_formed.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "src/base/errors.hpp"
-#include "src/results/anonymous.hpp"
-#include "src/results/comparison.hpp"
-#include "src/results/csv_document.hpp"
-#include "src/results/json_document.hpp"
-#include "src/results/table.hpp"
+#include "src/results/comparison/comparison.hpp"
+#include "src/results/files/anonymous.hpp"
+#include "src/results/files/csv_document.hpp"
+#include "src/results/files/json_document.hpp"
+#include "src/results/frame/results_table.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mgsync;

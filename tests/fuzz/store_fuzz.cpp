@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "src/base/errors.hpp"
-#include "src/results/checksum.hpp"
-#include "src/results/json_document.hpp"
-#include "src/results/result_file.hpp"
-#include "src/results/table.hpp"
+#include "src/results/files/json_document.hpp"
+#include "src/results/files/result_file.hpp"
+#include "src/results/frame/results_table.hpp"
+#include "src/results/values/checksum.hpp"
 
 namespace {
 

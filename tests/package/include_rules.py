@@ -3,7 +3,7 @@
 
 src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
 reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
-may use it by itself. Models know src/base alone, and
+may use it by itself. In src/results, comparison -> files -> frame -> values. Models know src/base alone, and
 src/audit the readers of machine code besides. The harness knows no barrier. Studies know barriers by
 barriers/backend.hpp and by what options say of them (barriers/words.hpp); backends and studies include no other backend
 or study, only barriers/parts, topology, base and their vendor.
@@ -28,14 +28,17 @@ RULES = [
     ("barriers/parts/recorder/", ("barriers/parts/algorithm/integers.hpp",)),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
     ("barriers/parts/round_loop/", PARTS),
-    ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/facts.hpp")),
+    ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/values/facts.hpp")),
     ("barriers/load.hpp", ()),
     ("barriers/words.", VALUES + BARRIERS),
     ("barriers/library/include/mgsync/check.", PARTS),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/recorder/", "barriers/parts/symmetric_memory/")),
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
-    ("src/results/", VALUES),
+    ("src/results/values/", VALUES),
+    ("src/results/frame/", VALUES + ("src/results/values/",)),
+    ("src/results/files/", VALUES + ("src/results/values/", "src/results/frame/")),
+    ("src/results/comparison/", VALUES + ("src/results/",)),
     ("src/models/", BASE),
     ("src/harness/machine_code/", ()),
     ("src/audit/", BASE + ("src/harness/machine_code/",)),
@@ -86,7 +89,8 @@ def self_test():
         "src/app/y.cpp": "#include <mpi.h>\n",
         "barriers/nccl/z.cpp": '#include "barriers/mpi/mpi.hpp"\n',
         "topology/t.cpp": '#include "barriers/backend.hpp"\n',
-        "src/results/r.cpp": '#include "src/harness/runner.hpp"\n',
+        "src/results/values/v.cpp": '#include "src/results/frame/table.hpp"\n',
+        "src/results/files/r.cpp": '#include "src/harness/runner.hpp"\n',
         "src/harness/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "src/audit/a.cpp": '#include "src/harness/runner.hpp"\n',

@@ -91,7 +91,7 @@ def main():
                     used.add((path, word))
                 else:
                     errors.append(f"{path}:{number}: \"{word}\" is named outside of its own folder; read facts instead "
-                                  "(src/results/facts.hpp)")
+                                  "(src/results/values/facts.hpp)")
     errors += [f"tests/package/subject_names.py: the exception {one} is needed no more" for one in EXCEPTIONS if one not in used]
     print("\n".join(errors) if errors else f"{count} files, {len(owners)} backends and studies, {len(variants)} variants: "
           "nothing keys on a name outside of its folder")

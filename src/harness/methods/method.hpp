@@ -12,7 +12,7 @@
 
 #include "src/harness/stopping.hpp"
 #include "src/harness/subject.hpp"
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync {
 namespace {

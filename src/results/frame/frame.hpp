@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync {
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "src/results/metric.hpp"
+#include "src/results/values/metric.hpp"
 
 namespace mgsync {
 

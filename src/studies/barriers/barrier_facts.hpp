@@ -5,7 +5,7 @@
 #include <span>
 
 #include "barriers/backend.hpp"
-#include "src/results/subject_facts.hpp"
+#include "src/results/values/subject_facts.hpp"
 
 namespace mgsync::barriers {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/conditions.hpp"
+#include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 

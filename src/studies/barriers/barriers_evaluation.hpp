@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "src/results/figure.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::barriers {
 

@@ -9,8 +9,8 @@
 
 #include "barriers/backend.hpp"
 #include "barriers/words.hpp"
-#include "src/results/not_measured.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/not_measured.hpp"
+#include "src/results/values/result.hpp"
 #include "topology/grouping.hpp"
 
 namespace mgsync {

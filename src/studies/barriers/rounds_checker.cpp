@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 #include "src/studies/barriers/barrier_subject.hpp"
 
 namespace mgsync::barriers {

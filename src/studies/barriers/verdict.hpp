@@ -6,7 +6,7 @@
 #include <string>
 
 #include "barriers/backend.hpp"
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 #include "src/studies/barriers/trial_exchange.hpp"
 
 namespace mgsync {

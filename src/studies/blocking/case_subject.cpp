@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 #include "src/studies/blocking/child_process.hpp"
 
 namespace mgsync::blocking {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/results/figure.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::launch {
 

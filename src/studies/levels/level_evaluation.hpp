@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 #include "src/studies/levels/level_values.hpp"
 
 namespace mgsync::levels {

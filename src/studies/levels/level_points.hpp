@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/point.hpp"
+#include "src/results/values/point.hpp"
 #include "src/studies/levels/level_values.hpp"
 #include "src/studies/levels/probe_family.hpp"
 

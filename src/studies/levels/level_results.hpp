@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 #include "src/studies/levels/level_evaluation.hpp"
 
 namespace mgsync::levels {

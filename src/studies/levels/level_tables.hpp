@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 #include "src/studies/levels/level_values.hpp"
 
 namespace mgsync::levels {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 #include "src/studies/model/performance_model.hpp"
 
 namespace mgsync::model {

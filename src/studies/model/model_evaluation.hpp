@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/figure.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::model {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/results/metric.hpp"
+#include "src/results/values/metric.hpp"
 #include "src/studies/pipeline/gemm_instances.hpp"
 #include "src/studies/pipeline/measured_rows.hpp"
 

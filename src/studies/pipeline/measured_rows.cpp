@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::pipeline {
 

@@ -9,8 +9,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/json_document.hpp"
-#include "src/results/packed_text.hpp"
+#include "src/results/files/json_document.hpp"
+#include "src/results/files/packed_text.hpp"
 #include "src/studies/pipeline/answer.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/kernel_checkers.hpp"

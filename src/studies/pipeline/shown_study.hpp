@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 #include "src/studies/pipeline/evaluation.hpp"
 
 namespace mgsync::pipeline {

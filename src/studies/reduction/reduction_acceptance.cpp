@@ -12,7 +12,7 @@
 #include "src/base/units.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/lines.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::reduction {
 namespace {

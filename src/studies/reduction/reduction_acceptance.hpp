@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "src/results/figure.hpp"
-#include "src/results/result.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::reduction {
 

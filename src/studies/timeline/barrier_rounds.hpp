@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/results/recording.hpp"
+#include "src/results/frame/recording.hpp"
 
 namespace mgsync::timelines {
 

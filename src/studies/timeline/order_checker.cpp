@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "src/results/chrome_trace.hpp"
+#include "src/results/files/chrome_trace.hpp"
 #include "src/studies/timeline/barrier_rounds.hpp"
 
 namespace mgsync::timelines {

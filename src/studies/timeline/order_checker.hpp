@@ -7,7 +7,7 @@
 
 #include "src/harness/checker.hpp"
 #include "src/harness/checks.hpp"
-#include "src/results/recording.hpp"
+#include "src/results/frame/recording.hpp"
 
 namespace mgsync::timelines {
 

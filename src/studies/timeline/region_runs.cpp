@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "src/results/chrome_trace.hpp"
+#include "src/results/files/chrome_trace.hpp"
 
 namespace mgsync::timelines {
 

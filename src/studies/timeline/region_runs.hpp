@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/results/recording.hpp"
+#include "src/results/frame/recording.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 #include "src/studies/timeline/single_passes.hpp"
 

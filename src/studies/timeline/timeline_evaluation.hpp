@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "src/results/figure.hpp"
-#include "src/results/result.hpp"
-#include "src/results/shift_interval.hpp"
+#include "src/results/comparison/shift_interval.hpp"
+#include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::timelines {
 

@@ -10,7 +10,7 @@
 #include "src/harness/study.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 #include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/verify/gpu_chain.hpp"
 #include "src/studies/verify/host_chain.hpp"

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "src/harness/runner.hpp"
-#include "src/results/result_file.hpp"
+#include "src/results/files/result_file.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "tests/unit/barriers/made_up_variant.hpp"
 #include "tests/unit/results/scratch_folder.hpp"

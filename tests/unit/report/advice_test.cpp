@@ -13,7 +13,7 @@
 
 #include "barriers/words.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/result_file.hpp"
+#include "src/results/files/result_file.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 
 namespace mgsync::report { namespace {

@@ -1,4 +1,4 @@
-#include "src/results/anonymous.hpp"
+#include "src/results/files/anonymous.hpp"
 
 #include <gtest/gtest.h>
 

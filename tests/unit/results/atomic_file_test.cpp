@@ -1,4 +1,4 @@
-#include "src/results/atomic_file.hpp"
+#include "src/results/files/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

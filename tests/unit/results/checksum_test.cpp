@@ -1,11 +1,11 @@
-#include "src/results/checksum.hpp"
+#include "src/results/values/checksum.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "made_up_results.hpp"
-#include "src/results/point.hpp"
+#include "src/results/values/point.hpp"
 
 namespace mgsync { namespace {
 

@@ -1,11 +1,11 @@
-#include "src/results/comparison.hpp"
+#include "src/results/comparison/comparison.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
 #include "made_up_results.hpp"
-#include "src/results/comparison_table.hpp"
+#include "src/results/comparison/comparison_table.hpp"
 
 namespace mgsync { namespace {
 

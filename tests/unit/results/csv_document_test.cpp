@@ -1,4 +1,4 @@
-#include "src/results/csv_document.hpp"
+#include "src/results/files/csv_document.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/results/doubt.hpp"
+#include "src/results/values/doubt.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,11 +9,11 @@
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
 #include "src/base/json_fields.hpp"
-#include "src/results/comparison.hpp"
-#include "src/results/csv_document.hpp"
-#include "src/results/merging.hpp"
-#include "src/results/store.hpp"
-#include "src/results/table.hpp"
+#include "src/results/comparison/comparison.hpp"
+#include "src/results/files/csv_document.hpp"
+#include "src/results/files/merging.hpp"
+#include "src/results/files/store.hpp"
+#include "src/results/frame/results_table.hpp"
 
 namespace mgsync { namespace {
 

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
-#include "src/results/atomic_file.hpp"
-#include "src/results/store.hpp"
+#include "src/results/files/atomic_file.hpp"
+#include "src/results/files/store.hpp"
 
 namespace {
 

@@ -13,9 +13,9 @@
 
 #include "made_up_results.hpp"
 #include "src/base/json_fields.hpp"
-#include "src/results/json_document.hpp"
-#include "src/results/recording.hpp"
-#include "src/results/store.hpp"
+#include "src/results/files/json_document.hpp"
+#include "src/results/files/store.hpp"
+#include "src/results/frame/recording.hpp"
 #include "tests/unit/refused.hpp"
 
 namespace mgsync { namespace {

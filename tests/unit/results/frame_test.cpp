@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "src/results/figure.hpp"
+#include "src/results/frame/figure.hpp"
 #include "src/results/frame/lines.hpp"
 #include "src/results/frame/paper_numbers.hpp"
 

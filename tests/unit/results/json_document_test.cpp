@@ -1,4 +1,4 @@
-#include "src/results/json_document.hpp"
+#include "src/results/files/json_document.hpp"
 
 #include <gtest/gtest.h>
 

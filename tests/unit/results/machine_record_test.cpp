@@ -1,4 +1,4 @@
-#include "src/results/machine_record.hpp"
+#include "src/results/values/machine_record.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "made_up_series.hpp"
-#include "src/results/machine_record.hpp"
-#include "src/results/result.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/machine_record.hpp"
+#include "src/results/values/result.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::test {
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "src/results/result.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/result.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::test {
 

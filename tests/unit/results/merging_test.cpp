@@ -1,11 +1,11 @@
-#include "src/results/merging.hpp"
+#include "src/results/files/merging.hpp"
 
 #include <gtest/gtest.h>
 
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/machine_likeness.hpp"
+#include "src/results/values/machine_likeness.hpp"
 #include "tests/unit/refused.hpp"
 
 namespace mgsync { namespace {

@@ -1,4 +1,4 @@
-#include "src/results/node_check.hpp"
+#include "src/results/comparison/node_check.hpp"
 
 #include <gtest/gtest.h>
 

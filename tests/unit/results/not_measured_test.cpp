@@ -1,4 +1,4 @@
-#include "src/results/not_measured.hpp"
+#include "src/results/frame/not_measured.hpp"
 
 #include <gtest/gtest.h>
 

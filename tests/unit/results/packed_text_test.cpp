@@ -1,5 +1,5 @@
 // Packed files: what is packed comes back, and what is cut off is refused.
-#include "src/results/packed_text.hpp"
+#include "src/results/files/packed_text.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,9 +1,9 @@
-#include "src/results/pivot_table.hpp"
+#include "src/results/frame/pivot_table.hpp"
 
 #include <gtest/gtest.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/selection.hpp"
+#include "src/results/frame/selection.hpp"
 #include "tests/unit/refused.hpp"
 #include "tests/unit/results/made_up_results.hpp"
 

@@ -1,9 +1,9 @@
-#include "src/results/recording.hpp"
+#include "src/results/frame/recording.hpp"
 
 #include <gtest/gtest.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/chrome_trace.hpp"
+#include "src/results/files/chrome_trace.hpp"
 #include "tests/unit/results/chrome_trace_reader.hpp"
 
 namespace mgsync { namespace {

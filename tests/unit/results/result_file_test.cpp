@@ -1,4 +1,4 @@
-#include "src/results/result_file.hpp"
+#include "src/results/files/result_file.hpp"
 
 #include <gtest/gtest.h>
 

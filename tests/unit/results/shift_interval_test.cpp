@@ -1,4 +1,4 @@
-#include "src/results/shift_interval.hpp"
+#include "src/results/comparison/shift_interval.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync { namespace {
 

@@ -1,4 +1,4 @@
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/results/store.hpp"
+#include "src/results/files/store.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include "made_up_results.hpp"
 #include "scratch_folder.hpp"
 #include "src/base/errors.hpp"
-#include "src/results/checksum.hpp"
+#include "src/results/values/checksum.hpp"
 #include "tests/unit/refused.hpp"
 
 // As on a file system without it. Stands in for the C library's.

@@ -1,4 +1,4 @@
-#include "src/results/table.hpp"
+#include "src/results/frame/results_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include "src/harness/methods/rate.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
-#include "src/results/statistics.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync { namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "src/harness/study.hpp"
-#include "src/results/result_file.hpp"
+#include "src/results/files/result_file.hpp"
 
 namespace mgsync { namespace {
 

@@ -1,7 +1,7 @@
 // Results that hold a measured latency, for tests of what is made of them.
 #pragma once
 
-#include "src/results/result.hpp"
+#include "src/results/values/result.hpp"
 
 namespace mgsync::model::test {
 

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/json_document.hpp"
+#include "src/results/files/json_document.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/shown_study.hpp"
 

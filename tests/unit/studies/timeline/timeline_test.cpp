@@ -7,7 +7,7 @@
 #include "src/base/cycle_counter.hpp"
 #include "src/base/pinning.hpp"
 #include "src/harness/methods/slope.hpp"
-#include "src/results/chrome_trace.hpp"
+#include "src/results/files/chrome_trace.hpp"
 #include "src/studies/timeline/barrier_rounds.hpp"
 #include "src/studies/timeline/clock_offset.hpp"
 #include "src/studies/timeline/core_clocks.hpp"

@@ -1,0 +1,91 @@
+// Compares two measurements of the same points: what got slower or faster, and what has no number any more.
+// The unit of replication is the process where each side has enough of them, else the batch. Whole processes
+// differ by 1 to 4 %, which their own batches do not show (docs/results/host-barriers.md), so the interval
+// over batches is widened by a margin.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/results/files/json_document.hpp"
+
+namespace mgsync {
+
+// The margin over batches: the largest difference between processes that was observed.
+inline constexpr double default_noise = 0.04;
+
+enum class change {
+  worse,  // the whole interval lies on the wrong side of 1: above where less is better, below where more is
+  improved,   // the whole interval lies on the other side
+  not_shown,  // the interval contains 1
+  too_few,    // too few batches for an interval of 95 %, or batches among them that are not positive
+  no_ratio,   // a side's median is 0 or below, so there is no meaningful ratio
+};
+// "slower" and "faster" of a time, "worse" and "better" of anything else.
+std::string_view word_of(change, const metric_name&);
+
+struct compared_point {
+  mgsync::point point;   // as BASE has it
+  metric_name measured;  // what is compared; a point has a row for each of its metrics
+  double base_median = 0;
+  double new_median = 0;
+  double ratio = 1;  // NEW over BASE: the median over all quotients of two units
+  double low = 1;    // its 95 % interval, with the margin
+  double high = 1;
+  bool by_process = false;  // the units are processes (files), not batches
+  double margin = 0;        // the share by which each end of the interval was moved outwards
+  change what = change::not_shown;
+  bool decides = true;       // this is the point's first metric, by which subjects are ranked
+  std::string void_because;  // why NEW's value is void although BASE's passed its check; empty: it is not
+  std::vector<doubt> base_doubts, new_doubts;  // of all files of a side
+  std::vector<std::string>
+      notes;  // "ran hub, was inbox" where auto chose another algorithm, "unchecked in NEW"
+
+  bool has_ratio() const { return what != change::too_few && what != change::no_ratio; }
+  double times_worse() const { return measured.better == better::less ? ratio : 1 / ratio; }
+  double at_worst() const { return measured.better == better::less ? high : 1 / low; }
+};
+
+// Measured in BASE; NEW tried and has no number.
+struct lost_point {
+  mgsync::point point;
+  std::string reason;
+  result_status status = result_status::waived;  // the status in NEW
+};
+
+struct comparison {
+  std::vector<compared_point> points;  // points that both sides measured, in the order of BASE
+  std::vector<lost_point> lost;
+  std::vector<mgsync::point> only_base;  // measured there, and the other side never tried
+  std::vector<mgsync::point> only_new;   // measured in NEW, not in BASE
+};
+
+// Each document is one process. Points are paired by everything that describes them except their members'
+// ids, which count only where the placement is a list. Nodes that were each measured alone are paired by name
+// or, on other hosts, by their position in the job. Every metric that BASE has is compared in its own
+// direction. The margin is `noise`; where it is absent, default_noise between batches and 0 between
+// processes, which show their shifts themselves.
+comparison compare(std::span<const json_document> base, std::span<const json_document> now,
+                   std::optional<double> noise = {});
+
+struct gate {
+  double limit = 0;            // what a point may be worse by, as a share
+  bool allow_missing = false;  // points that BASE measured and NEW never tried do not shut it
+};
+
+// Why a gate is shut, a sentence each; empty: it is open. A point shuts it whose ratio is worse than 1 +
+// limit and shown to be worse; whose medians are as far apart, with too few batches for an interval (slow
+// subjects get the fewest); which has no value in NEW, or one of another unit, or is missing there; which
+// passed its check in BASE and not in NEW, however fast it is; or whose first metric is 0 or below on one
+// side, which cannot be a time.
+std::vector<std::string> gate_violations(const comparison&, const gate&);
+
+// A sentence for each side with doubtful values: "NEW: 3 of 5 points mean little: ...".
+std::vector<std::string> doubtful_sides(const comparison&);
+
+// The number of points whose interval allows a change for the worse beyond the limit without showing one.
+std::size_t undecided(const comparison&, double limit);
+
+}  // namespace mgsync

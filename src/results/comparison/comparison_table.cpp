@@ -1,0 +1,142 @@
+#include "src/results/comparison/comparison_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/results/frame/conditions.hpp"
+#include "src/results/frame/results_table.hpp"
+#include "src/results/frame/table.hpp"
+
+namespace mgsync {
+namespace {
+
+std::string note_of(const compared_point& one) {
+  std::vector<std::string> words = one.notes;
+  if (!one.point.node.empty()) words.insert(words.begin(), "on " + one.point.node);
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> row_of(const compared_point& one, const conditions& under) {
+  const point& p = one.point;
+  std::vector<std::string> words{p.subject, p.variant, fmt::format("{}", p.members),
+                                 fmt::format("{}", p.ranks), format_shape(p)};
+  for (const auto& name : under.varying) words.push_back(value_of(p, name));
+  words.push_back(format_number(one.base_median));
+  words.push_back(format_number(one.new_median));
+  const bool shown = one.has_ratio();
+  words.push_back(shown ? fmt::format("{:.3f}", one.ratio) : "-");
+  words.push_back(shown ? fmt::format("{:.3f}..{:.3f}", one.low, one.high) : "-");
+  words.emplace_back(word_of(one.what, one.measured));
+  words.push_back(note_of(one));
+  return words;
+}
+
+std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
+  std::vector<column> columns{{"backend"}, {"variant"}, {"members", ">"}, {"ranks", ">"}, {"shape", ">"}};
+  for (const auto& name : under.varying) columns.push_back({name});
+  const bool latency = column_name(measured) == "latency_us";
+  for (const auto* side : {"BASE", "NEW"})
+    columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), ">"});
+  columns.insert(columns.end(), {{"NEW/BASE", ">"}, {"ci95"}, {"result"}, {"note"}});
+  return columns;
+}
+
+// Slower, faster, the rest.
+std::vector<const compared_point*> ordered(const comparison& compared, const std::string& measured) {
+  std::vector<const compared_point*> points;
+  for (const compared_point& one : compared.points)
+    if (column_name(one.measured) == measured) points.push_back(&one);
+  const auto place = [](const compared_point& one) {
+    return one.what == change::worse ? 0 : one.what == change::improved ? 1 : 2;
+  };
+  std::stable_sort(points.begin(), points.end(), [&](const compared_point* a, const compared_point* b) {
+    if (place(*a) != place(*b)) return place(*a) < place(*b);
+    return place(*a) < 2 && std::abs(std::log(a->ratio)) > std::abs(std::log(b->ratio));
+  });
+  return points;
+}
+
+std::string rows_text(const std::vector<const compared_point*>& rows) {
+  std::vector<const point*> points;
+  for (const compared_point* one : rows) points.push_back(&one->point);
+  const conditions under = conditions_of(points);
+  std::vector<std::vector<std::string>> words;
+  for (const compared_point* one : rows) words.push_back(row_of(*one, under));
+  std::string text;
+  for (const auto& line : aligned_lines(columns_of(rows.front()->measured, under), std::move(words)))
+    text += line;
+  if (!under.common.empty()) text += fmt::format("all rows: {}\n", fmt::join(under.common, ", "));
+  return text;
+}
+
+std::string listed(std::string_view word, const point& p, std::string_view reason) {
+  return fmt::format("{}  {}{}{}\n", word, name_of(p), reason.empty() ? "" : ": ", reason);
+}
+
+std::string unpaired(const comparison& compared) {
+  std::string text;
+  for (const lost_point& one : compared.lost)
+    text += listed(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW",
+                   one.point, one.reason);
+  for (const point& one : compared.only_base) text += listed("only in BASE      ", one, "");
+  for (const point& one : compared.only_new) text += listed("only in NEW       ", one, "");
+  return text;
+}
+
+std::string meaning(const comparison& compared) {
+  const auto by_process =
+      static_cast<std::size_t>(std::count_if(compared.points.begin(), compared.points.end(),
+                                             [](const compared_point& one) { return one.by_process; }));
+  const double margin = compared.points.front().margin;
+  std::string text = fmt::format("NEW/BASE: median of all quotients of two {} (Hodges and Lehmann); ci95: "
+                                 "its 95 % interval from the ranks (Mann\n"
+                                 "and Whitney)",
+                                 by_process == compared.points.size() ? "processes" : "batches");
+  if (margin > 0)
+    text += fmt::format(
+        ", wider by {:.3g} % on either side (--noise): a process as a whole is shifted by 1 to 4 %, which\n"
+        "its own batches do not show. Four files a side, each of a process of its own, do without",
+        100 * margin);
+  text += ".\n";
+  // Only the margin guards against finding something among many.
+  constexpr std::size_t many = 20;
+  if (margin == 0 && compared.points.size() >= many)
+    text += fmt::format("Of {} points without any difference about {:.0f} would look changed by chance.\n",
+                        compared.points.size(), 0.05 * static_cast<double>(compared.points.size()));
+  return text;
+}
+
+}  // namespace
+
+std::string format_comparison(const comparison& compared) {
+  const std::string others = unpaired(compared);
+  if (compared.points.empty()) return others;
+  std::vector<std::string> measured;  // the metrics, a table each
+  for (const compared_point& one : compared.points)
+    if (const auto name = column_name(one.measured);
+        std::find(measured.begin(), measured.end(), name) == measured.end())
+      measured.push_back(name);
+  const bool times = std::all_of(compared.points.begin(), compared.points.end(),
+                                 [](const auto& one) { return is_a_time(one.measured); });
+  const auto count = [&](change what) {
+    return std::count_if(compared.points.begin(), compared.points.end(),
+                         [&](const auto& one) { return one.what == what; });
+  };
+  std::string text;
+  for (const auto& name : measured) text += (text.empty() ? "" : "\n") + rows_text(ordered(compared, name));
+  if (!others.empty()) text += "\n" + others;
+  text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse),
+                      times ? "slower" : "worse", count(change::improved), times ? "faster" : "better",
+                      count(change::not_shown));
+  if (count(change::too_few) > 0)
+    text += fmt::format(", {} with too few batches to tell", count(change::too_few));
+  if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
+  text += "\n";
+  for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";
+  return text + meaning(compared);
+}
+
+}  // namespace mgsync

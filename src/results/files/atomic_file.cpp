@@ -1,0 +1,124 @@
+#include "src/results/files/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "src/base/errors.hpp"
+
+namespace mgsync {
+
+namespace {
+
+std::string reason() { return std::generic_category().message(errno); }
+
+void write_all(int descriptor, std::string_view content, const std::filesystem::path& file) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    check_errno(static_cast<int>(written < 0 ? -1 : 0), fmt::format("writing '{}'", file.string()));
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+unique_descriptor open_or_refuse(const std::filesystem::path& file, int flags,
+                                 const std::filesystem::path& named) {
+  unique_descriptor descriptor(::open(file.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666));
+  if (!descriptor) throw usage_error(fmt::format("cannot write '{}': {}", named.string(), reason()));
+  return descriptor;
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  const std::filesystem::path parent = file.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+std::filesystem::path temporary_beside(const std::filesystem::path& target) {
+  return directory_of(target) / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+}
+
+void replace(const std::filesystem::path& target, std::string_view content,
+             const std::filesystem::path& named) {
+  const auto temporary = temporary_beside(target);
+  ::unlink(temporary.c_str());  // left by a killed process with the same process number
+  const unique_descriptor descriptor = open_or_refuse(temporary, O_CREAT | O_EXCL, named);
+  try {
+    struct stat before {};
+    if (::stat(target.c_str(), &before) == 0)
+      check_errno(::fchmod(descriptor.get(), before.st_mode & 07777),
+                  fmt::format("keeping the mode of '{}'", named.string()));
+    write_all(descriptor.get(), content, named);
+    check_errno(::fsync(descriptor.get()), fmt::format("making '{}' durable", named.string()));
+    check_errno(::rename(temporary.c_str(), target.c_str()), fmt::format("renaming to '{}'", named.string()));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_directory_of(target);
+}
+
+}  // namespace
+
+std::filesystem::path behind_links(const std::filesystem::path& file) {
+  std::error_code error;
+  if (const auto there = std::filesystem::canonical(file, error); !error) return there;
+  if (std::filesystem::exists(file, error))
+    return file;  // the link's target has no path, such as a pipe at /dev/stdout
+  auto real = std::filesystem::absolute(file);
+  constexpr int most_links = 40;  // the kernel's limit
+  for (int i = 0; i < most_links && std::filesystem::is_symlink(real, error); ++i)
+    real = real.parent_path() / std::filesystem::read_symlink(real, error);
+  const auto plain = std::filesystem::weakly_canonical(real, error);
+  return error ? real : plain;
+}
+
+std::string why_not_writable(const std::filesystem::path& file) {
+  struct stat what {};
+  const auto target = behind_links(file);
+  const bool exists = ::stat(target.c_str(), &what) == 0;
+  if (!exists && std::filesystem::is_symlink(target)) return "it is a link that leads to itself";
+  if (exists && S_ISDIR(what.st_mode)) return "it is a directory";
+  if (exists && ::access(target.c_str(), W_OK) != 0)
+    return fmt::format("it cannot be written ({})", reason());
+  if (exists && S_ISSOCK(what.st_mode)) return "it is a socket, which is no file to write to (- is stdout)";
+  if (exists && (!S_ISREG(what.st_mode) || std::filesystem::is_symlink(target))) return "";
+  const auto temporary = temporary_beside(target);
+  const unique_descriptor tried(::open(temporary.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+  if (!tried)
+    return fmt::format("no file can be created in '{}' ({})", directory_of(target).string(), reason());
+  ::unlink(temporary.c_str());
+  return "";
+}
+
+void sync_directory_of(const std::filesystem::path& file) {
+  const std::filesystem::path directory = directory_of(file);
+  const std::string action = fmt::format("making the directory '{}' durable", directory.string());
+  const unique_descriptor descriptor(
+      check_errno(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), action));
+  // Some file systems have no fsync for directories and say so.
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) check_errno(-1, action);
+}
+
+void write_file_atomically(const std::filesystem::path& file, std::string_view content) {
+  const std::filesystem::path target = behind_links(file);
+  struct stat what {};
+  const bool exists = ::stat(target.c_str(), &what) == 0;
+  if (exists && S_ISDIR(what.st_mode))
+    throw usage_error(fmt::format("cannot write '{}': it is a directory", file.string()));
+  // Only a regular file with a path can be replaced by a rename. A pipe has none, nor has a removed file that
+  // /dev/stderr still leads to: there the rename would replace the link.
+  if (exists && (!S_ISREG(what.st_mode) || std::filesystem::is_symlink(target))) {
+    const unique_descriptor descriptor = open_or_refuse(file, O_TRUNC, file);
+    write_all(descriptor.get(), content, file);
+    return;
+  }
+  replace(target, content, file);
+}
+
+}  // namespace mgsync

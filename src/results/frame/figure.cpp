@@ -1,0 +1,35 @@
+#include "src/results/frame/figure.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "src/results/values/result.hpp"
+
+namespace mgsync {
+
+const figure_heading& heading_of(const figure& any) {
+  return std::visit([](const auto& one) -> const figure_heading& { return one.heading; }, any);
+}
+
+void heat_map::add(std::string row, const std::vector<const result*>& line) {
+  rows.push_back(std::move(row));
+  auto& found = values.emplace_back();
+  auto& from = sources.emplace_back();
+  for (const auto* r : line) {
+    found.push_back(r == nullptr ? std::nullopt : std::optional(r->metrics.front().median));
+    from.push_back(r == nullptr ? "" : short_key(r->point));
+  }
+}
+
+void evaluation::add(table one) {
+  if (!one.rows.empty()) tables.push_back(std::move(one));
+}
+
+void evaluation::add(figure_heading heading, mgsync::expectations all) {
+  table t{std::move(heading), {"what", "limit", "measured", ""}};
+  for (const auto& one : all) t.add({one.text, one.bound, one.seen, one.outcome()});
+  add(std::move(t));
+  std::ranges::move(all, std::back_inserter(expectations));
+}
+
+}  // namespace mgsync

@@ -1,0 +1,25 @@
+// The results as a text table: one row per measured point, the points of a cell (the same but for subject and
+// variant) together and the best first, then one line for each subject that failed, and why others met an
+// error, were interrupted or waived: by reason, or one by one (not_measured.hpp).
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "src/results/frame/not_measured.hpp"
+#include "src/results/values/result.hpp"
+
+namespace mgsync {
+
+// A table for each study and first metric. Columns: backend variant members ranks shape, an axis each that
+// varies, the first metric's median (latency_us) ci95 min samples, the medians of further metrics, status
+// note. Status is pass, partial, unchecked, interrupted or FAIL; what all rows have in common is said once
+// below. The best of a cell is marked
+// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference
+// was shown. An interval of one value overlaps all.
+std::string format_table(std::span<const result> results, detail = detail::grouped);
+
+// "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.
+std::string format_number(double value);
+
+}  // namespace mgsync
