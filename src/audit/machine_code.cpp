@@ -6,8 +6,8 @@
 
 #include "src/audit/code.hpp"
 #include "src/base/errors.hpp"
-#include "src/harness/machine_code/cubin.hpp"
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/cubin.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 
 namespace mgsync::audit {
 namespace {

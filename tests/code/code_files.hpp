@@ -16,7 +16,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 namespace mgsync {
 

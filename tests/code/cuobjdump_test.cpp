@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 #include "tests/code/code_files.hpp"
 
 namespace mgsync { namespace {

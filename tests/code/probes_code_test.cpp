@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/arithmetic_code.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 #include "src/studies/levels/probe_family.hpp"
 #include "src/studies/model/block_runs.hpp"
-#include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/region_code.hpp"
 #include "tests/code/code_files.hpp"

@@ -1,5 +1,5 @@
 // Probes that are not what they say. Each must fail the code check, or the check is worth nothing. Never run.
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

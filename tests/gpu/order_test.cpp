@@ -16,7 +16,7 @@
 
 #include <mgsync/multi_grid_handle.hpp>
 
-#include "src/harness/machine_code/cubin.hpp"
+#include "src/probes/machine_code/cubin.hpp"
 #include "tests/gpu/ptx_reader.hpp"
 
 namespace {

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Includes go one way: src/app -> src/report, src/studies -> src/harness -> src/results -> topology -> src/base.
 
-src/studies/probes is what several studies are made of: the frame, the launch and the code of device-clock probes. The
-reader of machine code (src/harness/machine_code) includes nothing but the standard library, so that tests of the library
-may use it by itself. In src/results, comparison -> files -> frame -> values. Models know src/base alone, and
-src/audit the readers of machine code besides. The harness knows no barrier. Studies know barriers by
+src/probes is what several studies are made of: the frame, the launch and the code of device-clock probes; like models
+it knows src/base alone. The reader of machine code (src/probes/machine_code) includes nothing but the standard library,
+so that src/audit and tests of the library may use it by itself. In src/results, comparison -> files -> frame -> values. The harness knows no barrier. Studies know barriers by
 barriers/backend.hpp and by what options say of them (barriers/words.hpp); backends and studies include no other backend
 or study, only barriers/parts, topology, base and their vendor.
 
@@ -40,16 +39,16 @@ RULES = [
     ("src/results/files/", VALUES + ("src/results/values/", "src/results/frame/")),
     ("src/results/comparison/", VALUES + ("src/results/",)),
     ("src/models/", BASE),
-    ("src/harness/machine_code/", ()),
-    ("src/audit/", BASE + ("src/harness/machine_code/",)),
+    ("src/probes/machine_code/", ()),
+    ("src/audit/", BASE + ("src/probes/machine_code/",)),
     ("src/harness/", MEASURING),
-    ("src/studies/probes/", MEASURING),
-    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/studies/probes/")),
+    ("src/probes/", BASE),
+    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
     ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
-MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/studies/")
+MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/probes/", "src/studies/")
 NO_VENDORS = ("barriers/backend.hpp", "barriers/load.hpp")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
@@ -91,8 +90,9 @@ def self_test():
         "topology/t.cpp": '#include "barriers/backend.hpp"\n',
         "src/results/values/v.cpp": '#include "src/results/frame/table.hpp"\n',
         "src/results/files/r.cpp": '#include "src/harness/runner.hpp"\n',
-        "src/harness/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
-        "src/studies/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
+        "src/probes/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
+        "src/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
+        "src/probes/h.cpp": '#include "src/harness/subject.hpp"\n',
         "src/audit/a.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',

@@ -2,7 +2,7 @@
 // hand-over between two warps, barriers that reduce, barriers in shared memory.
 #include <cuda/barrier>
 
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

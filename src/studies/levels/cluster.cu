@@ -1,7 +1,7 @@
 // Probes of a cluster's barriers, over all of its blocks: the hardware's barrier with release or relaxed
 // arrival, and mbarriers in each other's shared memory. The cluster's size is a constant: otherwise the
 // compiler adds a branch to the block's barrier, for launches without clusters.
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 namespace {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "src/base/cuda.hpp"
+#include "src/probes/probe_runner.hpp"
 #include "src/studies/levels/memory_ring.hpp"
-#include "src/studies/probes/probe_runner.hpp"
 
 namespace mgsync::levels {
 

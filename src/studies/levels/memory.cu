@@ -1,6 +1,6 @@
 // Probes of memory: chases through shared memory, the neighbour's shared memory, L1, L2 and DRAM, one load
 // per link; and atomics whose result is the next one's operand.
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

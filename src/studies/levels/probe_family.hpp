@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 namespace mgsync::levels {
 

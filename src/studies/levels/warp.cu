@@ -4,7 +4,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include "src/base/cuda.hpp"
 #include "src/harness/methods/slope.hpp"
+#include "src/probes/probe_runner.hpp"
 #include "src/studies/model/block_arguments.hpp"
-#include "src/studies/probes/probe_runner.hpp"
 
 namespace mgsync::model {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "src/harness/machine_code/code_check.hpp"
 #include "src/harness/study.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 namespace mgsync::model {
 

@@ -4,8 +4,8 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
+#include "src/probes/probe_frame.hpp"
 #include "src/studies/model/block_arguments.hpp"
-#include "src/studies/probes/probe_frame.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "src/studies/probes/probe_runner.hpp"
+#include "src/probes/probe_runner.hpp"
 #include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 

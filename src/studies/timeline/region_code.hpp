@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 namespace mgsync::timelines {
 

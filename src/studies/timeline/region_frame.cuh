@@ -13,7 +13,7 @@
 //   __device__ std::uint32_t value() const     // depends on all results; the second read waits for it
 #pragma once
 
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace mgsync::timelines {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "src/base/cuda.hpp"
-#include "src/studies/probes/arithmetic_code.hpp"
-#include "src/studies/probes/probe_runner.hpp"
+#include "src/probes/arithmetic_code.hpp"
+#include "src/probes/probe_runner.hpp"
 
 namespace mgsync::verify {
 namespace {

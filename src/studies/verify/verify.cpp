@@ -8,10 +8,10 @@
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
+#include "src/probes/arithmetic_code.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
 #include "src/results/values/statistics.hpp"
-#include "src/studies/probes/arithmetic_code.hpp"
 #include "src/studies/verify/gpu_chain.hpp"
 #include "src/studies/verify/host_chain.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/studies/probes/probe_arguments.hpp"
+#include "src/probes/probe_arguments.hpp"
 
 namespace mgsync::probes {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/harness/machine_code/instruction.hpp"
+#include "src/probes/machine_code/instruction.hpp"
 
 namespace mgsync::machine_code {
 

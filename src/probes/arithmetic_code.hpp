@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 namespace mgsync::probes {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/harness/machine_code/cubin.hpp"
+#include "src/probes/machine_code/cubin.hpp"
 
 namespace mgsync::machine_code {
 

@@ -1,6 +1,6 @@
 // Chains of adds of floats as long as the papers' (001 table 1: 512, and 2056 to 51200 more), fully unrolled:
 // 16 bytes per add, so that the longer ones do not fit into the instruction caches.
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

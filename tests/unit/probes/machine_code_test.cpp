@@ -6,8 +6,8 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
-#include "src/harness/machine_code/code_check.hpp"
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/code_check.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 
 namespace mgsync::machine_code { namespace {
 

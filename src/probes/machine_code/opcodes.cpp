@@ -1,4 +1,4 @@
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 
 #include <algorithm>
 #include <array>

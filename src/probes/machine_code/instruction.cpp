@@ -1,6 +1,6 @@
-#include "src/harness/machine_code/instruction.hpp"
+#include "src/probes/machine_code/instruction.hpp"
 
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 
 namespace mgsync::machine_code {
 

@@ -1,5 +1,5 @@
 // The machine code of a study's probes, one cubin per architecture that was built for: embedded by
-// cmake/probes.cmake. The bytes that are loaded onto the GPU are the bytes that src/harness/machine_code
+// cmake/probes.cmake. The bytes that are loaded onto the GPU are the bytes that src/probes/machine_code
 // reads.
 #pragma once
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "src/studies/probes/probe_image.hpp"
-#include "src/studies/probes/probe_seen.hpp"
+#include "src/probes/probe_image.hpp"
+#include "src/probes/probe_seen.hpp"
 
 namespace mgsync::probes {
 

@@ -1,4 +1,4 @@
-#include "src/studies/probes/probe_image.hpp"
+#include "src/probes/probe_image.hpp"
 
 namespace mgsync::probes {
 

@@ -1,4 +1,4 @@
-#include "src/harness/machine_code/code_check.hpp"
+#include "src/probes/machine_code/code_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "src/harness/machine_code/opcodes.hpp"
+#include "src/probes/machine_code/opcodes.hpp"
 
 namespace mgsync::machine_code {
 

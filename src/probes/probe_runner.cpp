@@ -1,4 +1,4 @@
-#include "src/studies/probes/probe_runner.hpp"
+#include "src/probes/probe_runner.hpp"
 
 #include <algorithm>
 #include <chrono>

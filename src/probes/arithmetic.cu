@@ -1,6 +1,6 @@
 // Chains whose latency is known: adds of floats, doubles and integers (001 section 3.3 and table 1; 000
 // section IX-D), unrolled and looped. The study of the method itself measures them by both clocks.
-#include "src/studies/probes/probe_frame.hpp"
+#include "src/probes/probe_frame.hpp"
 
 namespace {
 

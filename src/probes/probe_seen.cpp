@@ -1,4 +1,4 @@
-#include "src/studies/probes/probe_seen.hpp"
+#include "src/probes/probe_seen.hpp"
 
 #include <algorithm>
 #include <limits>

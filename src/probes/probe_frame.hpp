@@ -1,5 +1,5 @@
 // The frame around every probe's chain: two reads of the SM's cycle counter with nothing but the chain
-// between them. The check of the compiled machine code (src/harness/machine_code) makes sure of that: where a
+// between them. The check of the compiled machine code (src/probes/machine_code) makes sure of that: where a
 // compiler moves anything between the reads, the check fails and the probe is not measured.
 //
 // An operation is a struct with
@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "src/studies/probes/probe_arguments.hpp"
+#include "src/probes/probe_arguments.hpp"
 
 namespace mgsync::probes {
 

@@ -1,4 +1,4 @@
-#include "src/studies/probes/arithmetic_code.hpp"
+#include "src/probes/arithmetic_code.hpp"
 
 #include <map>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "src/harness/machine_code/cubin.hpp"
+#include "src/probes/machine_code/cubin.hpp"
 
 #include <cstring>
 #include <stdexcept>
