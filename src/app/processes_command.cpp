@@ -1,7 +1,6 @@
 #include "src/app/processes_command.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "src/app/study_command.hpp"
+#include "src/base/child_process.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
@@ -97,32 +97,14 @@ std::string scratch_folder::file(unsigned number) const {
 }
 
 int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit) {
-  using clock = std::chrono::steady_clock;
-  const auto began = clock::now();
   words.insert(words.begin(), "mgsync");
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw api_error("system", std::generic_category().message(errno), "starting a process");
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
-    setpgid(0, 0);  // so that a signal of the terminal reaches it only through this process
-    if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
-    execv("/proc/self/exe", arguments.data());
-    _exit(127);
-  }
-  bool told = false, reminded = false;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    const auto spent = clock::now() - began;
-    if (limit && spent > *limit && !std::exchange(reminded, true)) kill(child, SIGTERM);
-    if (limit && spent > *limit + std::chrono::seconds(3)) kill(child, SIGKILL);
-    if (const int number = signal_received(); number != 0 && !std::exchange(told, true)) kill(child, number);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const auto end = run_child({.command = std::move(words),
+                              .program = std::string(this_program),
+                              .longest = limit,
+                              .grace = limit ? std::chrono::seconds(3) : std::chrono::seconds(60),
+                              .output_kept = false});
+  if (!end.started) throw api_error("system", end.death, "starting a process");
+  return end.code;
 }
 
 int measure_in_processes(const options& asked, std::span<const study* const> studies,

@@ -32,7 +32,8 @@ class scratch_folder {
 
 // Runs this program with these words and without its table; returns its exit code as a shell does (128 +
 // signal). The child is killed when this process ends. After `limit` it gets SIGTERM, upon which it writes
-// what it has, and 3 s later SIGKILL.
+// what it has, and 3 s later SIGKILL. A signal that asks this process to end is passed on to it, and a minute
+// later it is killed.
 int run_this_program(std::vector<std::string> words, std::optional<std::chrono::nanoseconds> limit = {});
 
 // Two processes that run the same command differ by 1 to 4 %, which the interval of a single process does not

@@ -93,7 +93,7 @@ def main():
     code, said = run(CHILDREN, "die")
     assert code == 1, (code, said)
     assert [(r["status"], r["reason"]) for r in document()["results"]] == \
-        [("error", "the process of this case was ended by signal 9 before it had an outcome")] * 3, document()["results"]
+        [("error", "the process of this case had no outcome: it crashed (Killed)")] * 3, document()["results"]
     assert document()["ended"] == "complete" and len(stored("result")) == 3
     # All of it is killed: the store says what was measured by then, and the rest of it is measured by --resume.
     code, said = run(THREADS, "kill", once='"t":"sample"')

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "src/base/child_process.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
 #include "src/base/unique_descriptor.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
-#include "topology/sources/bounded_child.hpp"
 #include "topology/sources/host_discovery.hpp"
 #include "topology/sources/hwloc_gpus.hpp"
 #include "topology/sources/hwloc_handle.hpp"
@@ -53,15 +53,6 @@ std::string describe(hwloc_topology_t t) {
   return write_description(m);
 }
 
-bool wrote_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = write(file, text.data(), text.size());
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // Runs in the child: everything here may crash.
 std::string load(std::string_view text) {
   const hwloc_handle topology = new_topology();
@@ -69,7 +60,7 @@ std::string load(std::string_view text) {
   const auto t = topology.get();
   // As a file: of a buffer libxml reads no more than 10 MB.
   const unique_descriptor file(memfd_create("topology", MFD_CLOEXEC));
-  if (!file || !wrote_all(file.get(), text)) return std::string(refused) + "there is no memory for it";
+  if (!file || !write_all(file.get(), text)) return std::string(refused) + "there is no memory for it";
   if (hwloc_topology_set_xml(t, fmt::format("/proc/self/fd/{}", file.get()).c_str()) != 0)
     return std::string(refused) + "it is not XML that hwloc understands";
   hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
@@ -89,14 +80,16 @@ machine read_xml(std::string_view text, const std::string& origin) {
                           "description",
                           hwloc_version())
             : std::string("accepted: hwloc XML of version 2 (lstopo --of xml), or an mgsync description");
-  const auto answer = run_in_child([&] { return load(text); }, {});
-  if (!answer.finished)
+  const auto answer = run_child({.work = [&] { return load(text); },
+                                 .longest = std::chrono::seconds(20),
+                                 .memory = std::size_t{1} << 30});
+  if (!answer.death.empty())
     throw usage_error(fmt::format("{}: bad topology file, hwloc did not survive it: {}; {}", origin,
                                   answer.death, accepted));
-  if (answer.text.starts_with(refused))
+  if (answer.out.starts_with(refused))
     throw usage_error(
-        fmt::format("{}: bad topology file, {}; {}", origin, answer.text.substr(refused.size()), accepted));
-  return read_description(answer.text, origin + " (as hwloc read it)");
+        fmt::format("{}: bad topology file, {}; {}", origin, answer.out.substr(refused.size()), accepted));
+  return read_description(answer.out, origin + " (as hwloc read it)");
 }
 
 }  // namespace mgsync::topology

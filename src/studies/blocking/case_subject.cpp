@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/child_process.hpp"
 #include "src/results/values/statistics.hpp"
-#include "src/studies/blocking/child_process.hpp"
 
 namespace mgsync::blocking {
 namespace {
@@ -57,12 +57,9 @@ std::string ended_from_outside(const blocking_case& c, const child_end& child) {
 
 // Why there is no outcome, for a process that reported none.
 std::string why_nothing(const child_end& child) {
-  const auto how = child.outlived     ? std::string("went on for too long, and was killed")
-                   : child.code > 128 ? fmt::format("was ended by signal {}", child.code - 128)
-                                      : fmt::format("ended with exit code {}", child.code);
   const auto last = last_line(child.err);
-  return fmt::format("the process of this case {} before it had an outcome{}{}", how,
-                     last.empty() ? "" : ": ", last);
+  return fmt::format("the process of this case had no outcome: {}{}{}",
+                     child.death.empty() ? "it said nothing" : child.death, last.empty() ? "" : ": ", last);
 }
 
 std::string_view outcome_of(const holding& h) {
@@ -235,13 +232,15 @@ case_starter starter_here() {
 case_end carry_out(const case_starter& by, const blocking_case& c) {
   case_end end;
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = run_child(command_of(by, c), environment_of(c),
-                               2 * std::chrono::milliseconds(c.bound_ms) + longest_around);
+  const auto child = run_child({.command = command_of(by, c),
+                                .environment = environment_of(c),
+                                .longest = 2 * std::chrono::milliseconds(c.bound_ms) + longest_around,
+                                .dies_by = SIGTERM});  // upon which a launcher ends its ranks
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   end.interrupted = child.interrupted;
   if (end.interrupted) return end;
   if (!child.started) {
-    end.error = child.err;
+    end.error = child.death;
     return end;
   }
   end.seen = case_seen_from(child.out);

@@ -1,69 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
-#include "build_kind.hpp"
 #include "small_machines.hpp"
 #include "tests/unit/refused.hpp"
 #include "topology/connection.hpp"
 #include "topology/discovery.hpp"
 #include "topology/findings.hpp"
 #include "topology/reports/reports.hpp"
-#include "topology/sources/bounded_child.hpp"
 #include "topology/sources/xml_reader.hpp"
 
 namespace mgsync::topology { namespace {
-
-TEST(bounded_child, returns_what_the_work_returns) {
-  const auto answer = run_in_child([] { return std::string(300'000, 'x'); }, {});
-  EXPECT_TRUE(answer.finished) << answer.death;
-  EXPECT_EQ(answer.text.size(), 300'000U);
-}
-
-TEST(bounded_child, a_crash_is_a_sentence) {
-  const auto answer = run_in_child(
-      []() -> std::string {
-        std::raise(SIGSEGV);
-        return {};
-      },
-      {});
-  EXPECT_FALSE(answer.finished);
-  EXPECT_EQ(answer.death, "it crashed (Segmentation fault)");
-}
-
-TEST(bounded_child, a_hang_is_ended) {
-  child_limits limits;
-  limits.time = std::chrono::seconds(1);
-  const auto start = std::chrono::steady_clock::now();
-  const auto sleeping = run_in_child(
-      []() -> std::string {
-        std::this_thread::sleep_for(std::chrono::hours(1));
-        return {};
-      },
-      limits);
-  EXPECT_EQ(sleeping.death, "it took longer than 1 s");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
-}
-
-TEST(bounded_child, memory_is_bounded) {
-  if (test::sanitized) GTEST_SKIP() << "the sanitizer's allocator ends the process itself";
-  child_limits limits;
-  limits.memory_bytes = std::size_t{64} << 20;
-  const auto answer =
-      run_in_child([] { return std::string(std::size_t{1} << 30, 'x').substr(0, 1); }, limits);
-  EXPECT_EQ(answer.death, "it asked for too much memory");
-}
-
-TEST(bounded_child, an_endless_answer_is_cut) {
-  child_limits limits;
-  limits.answer_bytes = 1000;
-  EXPECT_EQ(run_in_child([] { return std::string(100'000, 'x'); }, limits).death, "its answer is too large");
-}
 
 TEST(xml, our_own_reports_come_back) {
   for (auto m : {test::host_machine(2, 4), test::cube_mesh_machine()}) {

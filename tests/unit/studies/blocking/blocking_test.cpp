@@ -11,7 +11,6 @@
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
-#include "src/studies/blocking/child_process.hpp"
 
 namespace mgsync {
 extern const study blocking_study;
@@ -352,28 +351,6 @@ TEST(blocking_evaluation, draws_the_staircase_and_its_control) {
   EXPECT_EQ(heading_of(e.figures[1]).name, "staircase-lane-shuffle-control");
   EXPECT_EQ(e.tables[0].rows[0].back(), "holds");
   EXPECT_TRUE(evaluate({}).tables.empty());
-}
-
-TEST(child_process, what_outlives_its_time_is_killed_with_all_that_it_started) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto end =
-      run_child({"sh", "-c", "echo before; sleep 60 & sleep 60"}, {}, std::chrono::milliseconds(200));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
-  EXPECT_TRUE(end.started && end.outlived);
-  EXPECT_EQ(end.out, "before\n");
-}
-
-TEST(child_process, tells_output_code_and_what_cannot_be_started) {
-  const auto end = run_child({"sh", "-c", "echo $WORD; echo wrong >&2; exit 7"}, {{"WORD", "given"}},
-                             std::chrono::seconds(30));
-  EXPECT_EQ(end.code, 7);
-  EXPECT_EQ(end.out, "given\n");
-  EXPECT_EQ(end.err, "wrong\n");
-  EXPECT_FALSE(end.outlived);
-  EXPECT_EQ(run_child({"sh", "-c", "kill -9 $$"}, {}, std::chrono::seconds(30)).code, 128 + 9);
-  const auto none = run_child({"/nowhere/program"}, {}, std::chrono::seconds(1));
-  EXPECT_FALSE(none.started);
-  EXPECT_NE(none.err.find("/nowhere/program"), std::string::npos);
 }
 
 // The cases themselves. A bound that must pass is short; one within which something must happen is long.
