@@ -4,6 +4,7 @@
 
 #include <cooperative_groups.h>
 
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "barriers/parts/round_loop/device_rounds.hpp"
 #include "barriers/parts/round_loop/kernel_barrier.hpp"
 #include "src/base/cuda.hpp"
@@ -36,19 +37,12 @@ class cluster_pass {
 };
 
 // One cluster, which is the whole grid.
-void launch_cluster(const void* kernel, unsigned grid, unsigned threads, void** arguments,
-                    cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(grid);
-  config.blockDim = dim3(threads);
-  config.stream = stream;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = grid;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a cluster");
+gpu_team::kernel_launch one_cluster(const void* kernel, unsigned blocks, unsigned threads) {
+  return {.kernel = kernel,
+          .blocks = blocks,
+          .threads = threads,
+          .as = gpu_team::launch_as::clusters,
+          .cluster = blocks};
 }
 
 // Why the GPU holds no cluster of that many blocks; empty if it does. Clusters of more than 8 blocks must be
@@ -57,17 +51,9 @@ std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads
   if (blocks > 8)
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                 "asking for a large cluster");
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(threads);
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = blocks;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  const gpu_team::launch_settings settings(one_cluster(kernel, blocks, threads));
   int clusters = 0;
-  if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) != cudaSuccess) cudaGetLastError();
+  if (cudaOccupancyMaxActiveClusters(&clusters, kernel, settings.get()) != cudaSuccess) cudaGetLastError();
   if (clusters > 0) return {};
   return "this GPU holds no cluster of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) +
          " threads";
@@ -91,7 +77,9 @@ creation make(const round_loop::flag_barrier_request& w, std::string what) {
   parts.kernels = kernels;
   parts.bounded = Pass::bounded;
   parts.launch = [](unsigned, const void* kernel, unsigned grid, unsigned threads, void** arguments,
-                    cudaStream_t stream) { launch_cluster(kernel, grid, threads, arguments, stream); };
+                    cudaStream_t stream) {
+    gpu_team::launch(one_cluster(kernel, grid, threads), arguments, stream, "launching a cluster");
+  };
   for (std::size_t l = 0; l < w.gpus.size(); ++l)
     parts.arguments.push_back(round_loop::bytes_of(typename Pass::arguments{0}));
   return round_loop::make_kernel_barrier(w, std::move(parts));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "barriers/kernel_boundary/boundary_graph.hpp"
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "src/base/cuda_driver.hpp"
 
 namespace mgsync {
@@ -90,44 +91,32 @@ class threaded_streams final : public boundary_method {
   std::vector<line> recorded_;
 };
 
-// cuLaunchCooperativeKernelMultiDevice: no kernel of a call starts before those of the call before have
-// finished.
+// No kernel of a call starts before those of the call before have finished.
 class multi_device final : public boundary_method {
  public:
-  using launch_function = CUresult (*)(CUDA_LAUNCH_PARAMS*, unsigned, unsigned);
-
-  multi_device(launch_rounds& rounds, launch_function launch)
-      : rounds_(rounds), launch_(launch), launches_(rounds.gpus().size()), arguments_(rounds.gpus().size()) {
-    for (std::size_t l = 0; l < launches_.size(); ++l) {
+  explicit multi_device(launch_rounds& rounds)
+      : rounds_(rounds), launches_(rounds.gpus().size()), arguments_(rounds.gpus().size()) {
+    for (unsigned l = 0; l < arguments_.size(); ++l) {
       const cuda::device_scope scope(rounds.gpus()[l].ordinal);
       cudaFunction_t function = nullptr;
       cuda::check(cudaGetFuncBySymbol(&function, round_loop::launch_kernel()),
                   "looking for the kernel of a round");
-      auto& p = launches_[l];
-      p = {};
-      p.function = function;
-      p.gridDimX = rounds.blocks();
-      p.blockDimX = rounds.threads();
-      p.gridDimY = p.gridDimZ = p.blockDimY = p.blockDimZ = 1;
-      p.hStream = rounds.stream(static_cast<unsigned>(l));
+      launches_.set(l, function, rounds.blocks(), rounds.threads(), arguments_[l].pointers, rounds.stream(l));
     }
   }
   void issue(unsigned, std::uint32_t count, const std::atomic<bool>&) override {
     for (std::uint32_t round = 0; round < count; ++round) {
-      for (unsigned l = 0; l < launches_.size(); ++l) {
+      for (unsigned l = 0; l < arguments_.size(); ++l) {
         rounds_.fill(arguments_[l], l, round);
-        launches_[l].kernelParams = arguments_[l].pointers;
         rounds_.beat(l, round);
       }
-      cuda::check_driver(launch_(launches_.data(), static_cast<unsigned>(launches_.size()), 0),
-                         "launching on all GPUs at once");
+      launches_.call("launching on all GPUs at once");
     }
   }
 
  private:
   launch_rounds& rounds_;
-  launch_function launch_;
-  std::vector<CUDA_LAUNCH_PARAMS> launches_;
+  gpu_team::launch_on_all launches_;
   std::vector<launch_arguments> arguments_;
 };
 
@@ -204,10 +193,9 @@ boundary_method_creation make_threaded_streams(launch_rounds& rounds) {
 }
 
 boundary_method_creation make_multi_device(launch_rounds& rounds) {
-  auto* launch = reinterpret_cast<multi_device::launch_function>(
-      cuda::find_driver_entry("cuLaunchCooperativeKernelMultiDevice"));
-  if (launch == nullptr) return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
-  return {std::make_unique<multi_device>(rounds, launch), {}};
+  if (!gpu_team::launch_on_all::exists())
+    return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
+  return {std::make_unique<multi_device>(rounds), {}};
 }
 
 boundary_method_creation make_graph(launch_rounds& rounds) {

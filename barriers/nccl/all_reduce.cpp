@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "barriers/parts/round_loop/launch_rounds.hpp"
 #include "barriers/parts/round_loop/nccl_group.hpp"
 #include "src/base/worker_pool.hpp"
@@ -199,15 +200,11 @@ class nccl_all_reduce final : public barrier {
 
   std::vector<cuda::executable> capture(unsigned local, const run_request& request) {
     std::vector<cuda::executable> pieces;
-    for (std::uint32_t first = 0; first < request.rounds; first += rounds_per_graph) {
-      const auto stream = rounds_->stream(local);
-      cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture");
-      issue(local, first, std::min(rounds_per_graph, request.rounds - first),
-            request.mode == run_mode::check);
-      cudaGraph_t made = nullptr;
-      cuda::check(cudaStreamEndCapture(stream, &made), "ending a capture");
-      pieces.push_back(cuda::instantiate(cuda::graph(made)));
-    }
+    for (std::uint32_t first = 0; first < request.rounds; first += rounds_per_graph)
+      pieces.push_back(gpu_team::captured(rounds_->stream(local), "capturing rounds", [&] {
+        issue(local, first, std::min(rounds_per_graph, request.rounds - first),
+              request.mode == run_mode::check);
+      }));
     return pieces;
   }
 

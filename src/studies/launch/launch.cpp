@@ -17,9 +17,11 @@
 namespace mgsync {
 namespace launch { namespace {
 
-using kind = std::variant<gpu_kind, host_kind>;
+using kind = std::variant<const gpu_kind*, host_kind>;
+constexpr auto all_gpu_kinds = [] { return std::span(gpu_kinds); };
 constexpr axis_of<kind> kinds({.name = "kind", .help = "how kernels (threads) are launched"},
-                              words_in<gpu_kind>{.of = only_gpus}, words_in<host_kind>{.of = only_hosts});
+                              names_in<all_gpu_kinds>{.of = only_gpus},
+                              words_in<host_kind>{.of = only_hosts});
 
 enum class quantity { null, total, fused, gradient };
 constexpr std::pair<quantity, std::string_view> quantity_words[] = {{quantity::null, "null"},
@@ -102,7 +104,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   for (const unsigned count : asked.values(members))
     for (const auto& of : asked.values(shapes))
-      for (const auto how : asked.values<gpu_kind>(kinds))
+      for (const auto* how : asked.values<const gpu_kind*>(kinds))
         for (const auto what : asked.values(quantities))
           for (const unsigned bytes : asked.values(argument_bytes))
             for (const auto policy : asked.values(policies)) {
@@ -111,7 +113,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
               launch.threads = of.threads_per_block;
               launch.policy = policy;
               launch.argument_bytes = bytes;
-              auto m = planned(asked, to_string(how), count, what);
+              auto m = planned(asked, how->name, count, what);
               m.point.set(mgsync::axes::blocks_per_sm, static_cast<double>(*of.blocks_per_sm));
               m.point.set(mgsync::axes::threads_per_block, static_cast<double>(of.threads_per_block));
               if (bytes != 0) set(m.point, argument_bytes, bytes);
@@ -121,7 +123,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
                 m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
               else if (bytes != 0 && (what == quantity::fused || what == quantity::gradient))
                 m.waived = "arguments are those of kernels that wait for nothing";
-              else if (bytes != 0 && how == gpu_kind::device_graph)
+              else if (bytes != 0 && how->by_the_device)
                 m.waived = "a graph that launches itself takes its arguments once, when it is made";
               else {
                 launch.gpus.clear();

@@ -8,22 +8,57 @@
 #include <string_view>
 #include <vector>
 
+#include "barriers/parts/gpu_team/launch_as.hpp"
 #include "src/base/enum_words.hpp"
 #include "src/harness/subject.hpp"
+#include "src/studies/launch/kernels.hpp"
 
 namespace mgsync::launch {
 
-// GPU members. A launch on several GPUs is one launch on each, from one host thread.
-enum class gpu_kind {
-  traditional,
-  cooperative,
-  multi_device,        // cuLaunchCooperativeKernelMultiDevice: one call for all GPUs
-  graph,               // nodes of a CUDA graph, each depending on the one before
-  graph_programmatic,  // the same with programmatic edges
-  programmatic,  // programmatic dependent launch: the next kernel starts early and waits for this one inside
-  cluster,       // clusters of two blocks
-  device_graph   // a graph that launches itself again from the device
+struct gpu_launch;
+class launched;
+
+// One way of issuing the launches of a run.
+class launching {
+ public:
+  virtual ~launching() = default;
+  // Makes what must exist before the clock starts for `count` launches of `what`, which issue() launches
+  // next.
+  virtual void prepare(std::uint64_t, const waiting&) {}
+  virtual void issue(std::uint64_t count, const waiting& what) = 0;
 };
+using make_launching = std::unique_ptr<launching>(launched&);
+make_launching launch_one_by_one, launch_by_one_call, launch_a_graph, launch_from_the_device;
+
+// A kind of launch of GPU members. A launch on several GPUs is one on each, from one host thread.
+struct gpu_kind {
+  std::string_view name;
+  gpu_team::launch_as as = gpu_team::launch_as::plain;
+  make_launching* make = gpu_team::only_with<MGSYNC_WITH_CUDA, launch_one_by_one>();
+  bool at_once = false;        // all blocks of a kernel must be resident
+  bool by_one_call = false;    // needs the driver's call for all GPUs
+  bool by_the_device = false;  // only on one GPU; its arguments are given once
+};
+inline constexpr gpu_kind gpu_kinds[] = {
+    {.name = "traditional"},
+    {.name = "cooperative", .as = gpu_team::launch_as::cooperative, .at_once = true},
+    // cuLaunchCooperativeKernelMultiDevice
+    {.name = "multi-device",
+     .make = gpu_team::only_with<MGSYNC_WITH_CUDA, launch_by_one_call>(),
+     .at_once = true,
+     .by_one_call = true},
+    // Nodes of a CUDA graph, each depending on the one before; then the same with programmatic edges.
+    {.name = "graph", .make = gpu_team::only_with<MGSYNC_WITH_CUDA, launch_a_graph>()},
+    {.name = "graph-programmatic",
+     .as = gpu_team::launch_as::early,
+     .make = gpu_team::only_with<MGSYNC_WITH_CUDA, launch_a_graph>()},
+    // The next kernel starts early and waits for this one inside.
+    {.name = "programmatic", .as = gpu_team::launch_as::early},
+    {.name = "cluster", .as = gpu_team::launch_as::clusters},  // of two blocks
+    // A graph that launches itself again.
+    {.name = "device-graph",
+     .make = gpu_team::only_with<MGSYNC_WITH_CUDA, launch_from_the_device>(),
+     .by_the_device = true}};
 
 // How the host waits for the end of a run.
 enum class host_policy { synchronize, spin, yield, block };
@@ -33,19 +68,6 @@ enum class host_kind { openmp_region, std_thread };
 }  // namespace mgsync::launch
 
 namespace mgsync {
-template <>
-struct enum_words<launch::gpu_kind> {
-  using enum launch::gpu_kind;
-  static constexpr std::pair<launch::gpu_kind, std::string_view> list[] = {
-      {traditional, "traditional"},
-      {cooperative, "cooperative"},
-      {multi_device, "multi-device"},
-      {graph, "graph"},
-      {graph_programmatic, "graph-programmatic"},
-      {programmatic, "programmatic"},
-      {cluster, "cluster"},
-      {device_graph, "device-graph"}};
-};
 template <>
 struct enum_words<launch::host_policy> {
   using enum launch::host_policy;
@@ -63,7 +85,7 @@ struct enum_words<launch::host_kind> {
 namespace mgsync::launch {
 
 struct gpu_launch {
-  gpu_kind kind = gpu_kind::traditional;
+  const gpu_kind* kind = gpu_kinds;
   std::vector<int> gpus = {0};  // CUDA ordinals
   unsigned blocks_per_sm = 1;
   unsigned threads = 32;        // of a block

@@ -6,14 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <cuda_runtime_api.h>
-
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "src/studies/reduction/gpu_kernels.hpp"
 
 namespace mgsync::reduction {
 
 class vendor_sum {
  public:
+  explicit vendor_sum(std::vector<CUfunction> kernels)
+      : kernels_(std::move(kernels)), launches_(kernels_.size()) {}
   // Nothing, and the reason, where this build has no such cubin, or it has no code for these GPUs.
   static std::unique_ptr<vendor_sum> load(value_type, const std::vector<int>& ordinals, std::string& reason);
 
@@ -21,10 +22,11 @@ class vendor_sum {
   unsigned resident_blocks(unsigned gpu, unsigned threads) const;
   // Launches on all GPUs by one call, with a stream and arguments for each.
   void launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>&,
-              const std::vector<cudaStream_t>&) const;
+              const std::vector<cudaStream_t>&);
 
  private:
-  std::vector<void*> kernels_;  // CUfunction, one for each GPU; never given back
+  std::vector<CUfunction> kernels_;  // by GPU
+  gpu_team::launch_on_all launches_;
 };
 
 }  // namespace mgsync::reduction
