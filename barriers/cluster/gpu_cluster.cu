@@ -61,8 +61,8 @@ std::string why_no_cluster(const void* kernel, unsigned blocks, unsigned threads
 
 template <class Pass>
 creation make(const round_loop::flag_barrier_request& w, std::string what) {
-  const round_loop::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
-                                          reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
+  const gpu_team::round_kernels kernels{reinterpret_cast<const void*>(round_loop::timed_rounds<Pass>),
+                                        reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   std::string reason;
   for (const auto& gpu : w.gpus) {

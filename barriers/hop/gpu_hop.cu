@@ -115,7 +115,7 @@ class arrival_pass : speaker {
 
 // All blocks of every GPU meet those of their own GPU, and nobody else's.
 creation make_grid(const topology::group& group, const configuration& wanted, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  if (auto reason = gpu_team::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   const auto w = round_loop::request_of(group, wanted, where, "hop");
   using pass = round_loop::spread_counter_pass;
   const auto choice = algorithm::choose_grid(w.blocks, w.sms);
@@ -129,7 +129,7 @@ creation make_grid(const topology::group& group, const configuration& wanted, se
 
 template <class Pass>
 creation make(const topology::group& group, const configuration& wanted, session& where, std::string what) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  if (auto reason = gpu_team::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   const round_loop::flag_image image(words_per_line * payload_line + payload_words,
                                      round_loop::first_gpu_epoch);
   return round_loop::make_flag_barrier<Pass>(round_loop::request_of(group, wanted, where, "hop"),

@@ -32,7 +32,7 @@ boundary_method_function make_streams, make_cooperative_streams, make_threaded_s
     make_graph, make_joined_graph, make_stream_memops;
 
 // A barrier of these rounds, issued by this method, which was made for them. In gpu_kernel_boundary.cpp.
-std::unique_ptr<barrier> make_boundary(session&, std::string variant,
+std::unique_ptr<barrier> make_boundary(const std::string& variant,
                                        std::unique_ptr<round_loop::launch_rounds>,
                                        std::unique_ptr<boundary_method>);
 

@@ -15,45 +15,36 @@ namespace {
 
 class kernel_boundary final : public barrier {
  public:
-  kernel_boundary(session& where, std::string variant, std::unique_ptr<round_loop::launch_rounds> rounds,
+  kernel_boundary(const std::string& variant, std::unique_ptr<round_loop::launch_rounds> rounds,
                   std::unique_ptr<boundary_method> method)
-      : session_(where),
-        what_("kernel-boundary (" + variant + ")"),
+      : what_("kernel-boundary (" + variant + ")"),
         rounds_(std::move(rounds)),
         method_(std::move(method)),
         drivers_(cpus_of_drivers()),
         together_(static_cast<std::ptrdiff_t>(drivers_.size())) {}
 
   trial run(const run_request& request) override {
-    std::vector<std::chrono::nanoseconds> elapsed(drivers_.size());
-    std::vector<std::exception_ptr> failures(drivers_.size());
-    std::atomic<bool> failed = false;
-    rounds_->begin(request);
-    method_->prepare(request);
-    {
-      const watchdog::guard watched(session_.watchdog(), what_, request.deadline - awake_clock::now(),
-                                    [this] { return rounds_->progress_now(); });
+    return rounds_->run(request, what_, [&](std::vector<std::chrono::nanoseconds>& elapsed) {
+      std::atomic<bool> failed = false;
+      method_->prepare(request);
       drivers_.run([&](unsigned thread) {
         try {
           elapsed[thread] = drive(thread, request.rounds, failed);
         } catch (...) {
-          failures[thread] = std::current_exception();
           failed = true;
+          throw;
         }
       });
-    }
-    for (const auto& f : failures)
-      if (f) std::rethrow_exception(f);
-    // Where one thread issues for all GPUs, its time is that of every member.
-    elapsed.resize(rounds_->gpus().size(), elapsed.front());
-    return rounds_->finish(request, std::move(elapsed));
+      // Where one thread issues for all GPUs, its time is that of every member.
+      for (unsigned l = drivers_.size(); l < elapsed.size(); ++l) elapsed[l] = elapsed.front();
+    });
   }
 
  private:
   using clock = std::chrono::steady_clock;
 
   std::vector<int> cpus_of_drivers() const {
-    auto cpus = round_loop::cpus_of(rounds_->gpus());
+    auto cpus = gpu_team::cpus_of(rounds_->gpus());
     cpus.resize(method_->threads());
     return cpus;
   }
@@ -81,7 +72,6 @@ class kernel_boundary final : public barrier {
     return clock::now() - begin;
   }
 
-  session& session_;
   std::string what_;
   std::unique_ptr<round_loop::launch_rounds> rounds_;
   std::unique_ptr<boundary_method> method_;
@@ -95,7 +85,7 @@ creation make(const topology::group& group, const configuration& wanted, session
   if (!rounds.rounds) return creation::none(rounds.reason);
   auto method = make_method(*rounds.rounds);
   if (!method.method) return creation::none(method.reason);
-  return {make_boundary(where, variant, std::move(rounds.rounds), std::move(method.method)),
+  return {make_boundary(variant, std::move(rounds.rounds), std::move(method.method)),
           {},
           variant + ": " + what,
           {}};
@@ -103,10 +93,10 @@ creation make(const topology::group& group, const configuration& wanted, session
 
 }  // namespace
 
-std::unique_ptr<barrier> make_boundary(session& where, std::string variant,
+std::unique_ptr<barrier> make_boundary(const std::string& variant,
                                        std::unique_ptr<round_loop::launch_rounds> rounds,
                                        std::unique_ptr<boundary_method> method) {
-  return std::make_unique<kernel_boundary>(where, std::move(variant), std::move(rounds), std::move(method));
+  return std::make_unique<kernel_boundary>(variant, std::move(rounds), std::move(method));
 }
 
 namespace gpu_kernel_boundary {

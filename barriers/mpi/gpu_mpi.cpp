@@ -19,9 +19,9 @@ using round_loop::launch_rounds;
 class gpu_mpi final : public round_loop::synchronized_rounds {
  public:
   gpu_mpi(session& where, std::unique_ptr<launch_rounds> rounds)
-      : synchronized_rounds(where, "mpi", std::move(rounds)),
+      : synchronized_rounds("mpi", std::move(rounds)),
         locals_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())),
-        pool_(round_loop::cpus_of(rounds_->gpus()), worker_pool::first_worker::caller),
+        pool_(gpu_team::cpus_of(rounds_->gpus()), worker_pool::first_worker::caller),
         ranks_(where.ranks().duplicate()) {}
 
  private:

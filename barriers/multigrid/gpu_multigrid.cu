@@ -132,7 +132,7 @@ constexpr const char* without_vendor = "CUDA 13 removed multi_grid.sync; build w
 
 template <class Make>
 creation make(const topology::group& group, const configuration& wanted, session& where, Make make_it) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  if (auto reason = gpu_team::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   return make_it(round_loop::request_of(group, wanted, where, "multigrid"));
 }
 

@@ -4,6 +4,7 @@
 
 #include "barriers/parts/gpu_team/launch.hpp"
 #include "barriers/parts/gpu_team/vendor_cubin.hpp"
+#include "barriers/parts/round_loop/device_run.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda_driver.hpp"
 
@@ -60,12 +61,12 @@ creation create_vendor(const round_loop::flag_barrier_request& w) {
   if (reason = first_complaint(w.where, reason); !reason.empty()) return {nullptr, reason, {}, {}};
   // Two addresses that only tell the kernels apart: the real ones differ from GPU to GPU.
   static const char timed_kernel = 0, checked_kernel = 0;
-  const round_loop::round_kernels kernels{&timed_kernel, &checked_kernel};
+  const gpu_team::round_kernels kernels{&timed_kernel, &checked_kernel};
   const auto on = [on_gpus](std::size_t local, const void* kernel) {
     return kernel == &checked_kernel ? on_gpus[local].checked : on_gpus[local].timed;
   };
   const auto fit = [&](std::size_t local, const void* kernel, unsigned threads) {
-    return gpu_team::resident_blocks(on(local, kernel), threads);
+    return gpu_team::blocks_on_an_sm(on(local, kernel), threads);
   };
   if (reason = round_loop::why_no_room(w, kernels, fit); !reason.empty()) return {nullptr, reason, {}, {}};
   auto launch = std::make_shared<handed_to_the_first>(on_gpus.size());

@@ -1,7 +1,6 @@
 #include "barriers/nccl/all_reduce.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ namespace {
 class values {
  public:
   // Collective over the session's ranks.
-  values(const std::vector<round_loop::gpu_member>& gpus, const std::vector<ncclComm_t>& communicators,
+  values(const std::vector<gpu_team::gpu_member>& gpus, const std::vector<ncclComm_t>& communicators,
          bool registered)
       : communicators_(communicators), gpus_(gpus) {
     for (const auto& g : gpus) {
@@ -76,7 +75,7 @@ class values {
 #endif
 
   const std::vector<ncclComm_t>& communicators_;
-  std::vector<round_loop::gpu_member> gpus_;
+  std::vector<gpu_team::gpu_member> gpus_;
   std::vector<cuda::memory> plain_;
   std::vector<float*> parts_;
 };
@@ -84,37 +83,23 @@ class values {
 // One pinned thread per GPU issues its rounds; a checked round has the checking kernel before it.
 class nccl_all_reduce final : public barrier {
  public:
-  nccl_all_reduce(session& where, std::unique_ptr<round_loop::launch_rounds> rounds,
+  nccl_all_reduce(std::unique_ptr<round_loop::launch_rounds> rounds,
                   const std::vector<ncclComm_t>& communicators, unsigned members, bool graph, bool registered)
-      : session_(where),
-        rounds_(std::move(rounds)),
+      : rounds_(std::move(rounds)),
         communicators_(communicators),
         members_(members),
         graph_(graph),
         graphs_(rounds_->gpus().size()),
         values_(rounds_->gpus(), communicators, registered),
-        pool_(round_loop::cpus_of(rounds_->gpus())) {}
+        pool_(gpu_team::cpus_of(rounds_->gpus())) {}
 
   trial run(const run_request& request) override {
-    const auto gpus = rounds_->gpus().size();
-    std::vector<std::chrono::nanoseconds> elapsed(gpus);
-    std::vector<std::exception_ptr> failures(gpus);
-    std::vector<float> totals(gpus);
-    rounds_->begin(request);
+    std::vector<float> totals(rounds_->gpus().size());
     ++runs_;
-    {
-      const watchdog::guard watched(session_.watchdog(), "nccl (all-reduce)",
-                                    request.deadline - awake_clock::now(),
-                                    [this] { return rounds_->progress_now(); });
-      pool_.run([&](unsigned local) {
-        try {
-          elapsed[local] = time(local, request, totals[local]);
-        } catch (...) { failures[local] = std::current_exception(); }
-      });
-    }
-    for (const auto& f : failures)
-      if (f) std::rethrow_exception(f);
-    auto result = rounds_->finish(request, std::move(elapsed));
+    auto result =
+        rounds_->run(request, "nccl (all-reduce)", [&](std::vector<std::chrono::nanoseconds>& elapsed) {
+          pool_.run([&](unsigned local) { elapsed[local] = time(local, request, totals[local]); });
+        });
     if (request.mode == run_mode::check) compare(totals, request, result);
     return result;
   }
@@ -208,7 +193,6 @@ class nccl_all_reduce final : public barrier {
     return pieces;
   }
 
-  session& session_;
   std::unique_ptr<round_loop::launch_rounds> rounds_;
   const std::vector<ncclComm_t>& communicators_;
   unsigned members_;
@@ -238,7 +222,7 @@ creation make(const topology::group& group, const configuration& wanted, session
   const auto& communicators = nccl_communicators(group, where);
   if (asked.registered && NCCL_VERSION_CODE < 22700)
     return creation::none("built with a NCCL that registers no memory for all-reduce: 2.27 and later do");
-  return {std::make_unique<nccl_all_reduce>(where, std::move(made.rounds), communicators,
+  return {std::make_unique<nccl_all_reduce>(std::move(made.rounds), communicators,
                                             static_cast<unsigned>(group.members.size()), asked.graph,
                                             asked.registered),
           {},

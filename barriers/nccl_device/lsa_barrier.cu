@@ -185,7 +185,7 @@ class device_communicators {
 
  private:
   const std::vector<ncclComm_t>& host_;
-  std::vector<round_loop::gpu_member> gpus_;
+  std::vector<gpu_team::gpu_member> gpus_;
   std::vector<ncclDevComm> made_;
 };
 
@@ -221,8 +221,8 @@ std::string label(const form& asked, unsigned blocks) {
 template <class Pass, class F>
 creation make(const round_loop::flag_barrier_request& w, const form& asked,
               std::unique_ptr<group_memory> flags, F arguments) {
-  const round_loop::round_kernels kernels{round_loop::timed_kernel<Pass>(),
-                                          reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
+  const gpu_team::round_kernels kernels{round_loop::timed_kernel<Pass>(),
+                                        reinterpret_cast<const void*>(round_loop::checked_rounds<Pass>)};
   if (auto reason = round_loop::why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   // The same in every process: they create and destroy barriers together.
   constexpr std::uint32_t places = 1024;
@@ -267,7 +267,7 @@ creation make_relay(const round_loop::flag_barrier_request& w, const form& asked
 using form_function = creation(const round_loop::flag_barrier_request&, const form&);
 creation make(const topology::group& group, const configuration& wanted, session& where, const form& asked,
               form_function* make_it) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  if (auto reason = gpu_team::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   // The layout of what its kernels read changes from version to version.
   if (nccl::version() != NCCL_VERSION_CODE)
     return creation::none("built with NCCL " + nccl::version_text(NCCL_VERSION_CODE) + " and run with " +

@@ -16,9 +16,9 @@ using round_loop::synchronized_rounds;
 
 class runtime_threads final : public synchronized_rounds {
  public:
-  runtime_threads(session& where, std::unique_ptr<launch_rounds> rounds)
-      : synchronized_rounds(where, "openmp (runtime)", std::move(rounds)),
-        team_(round_loop::cpus_of(rounds_->gpus())) {}
+  explicit runtime_threads(std::unique_ptr<launch_rounds> rounds)
+      : synchronized_rounds("openmp (runtime)", std::move(rounds)),
+        team_(gpu_team::cpus_of(rounds_->gpus())) {}
 
   std::string why_smaller() { return team_.why_smaller(); }
 
@@ -36,10 +36,10 @@ class runtime_threads final : public synchronized_rounds {
 
 class std_threads final : public synchronized_rounds {
  public:
-  std_threads(session& where, std::unique_ptr<launch_rounds> rounds)
-      : synchronized_rounds(where, "openmp (std-barrier)", std::move(rounds)),
+  explicit std_threads(std::unique_ptr<launch_rounds> rounds)
+      : synchronized_rounds("openmp (std-barrier)", std::move(rounds)),
         all_(static_cast<std::ptrdiff_t>(rounds_->gpus().size())),
-        pool_(round_loop::cpus_of(rounds_->gpus())) {}
+        pool_(gpu_team::cpus_of(rounds_->gpus())) {}
 
  private:
   void on_all(const member_work& work) override {
@@ -57,7 +57,7 @@ namespace gpu_openmp {
 creation runtime(const topology::group& group, const configuration& wanted, session& where) {
   auto made = round_loop::make_launch_rounds(group, wanted, where);
   if (!made.rounds) return creation::none(made.reason);
-  auto threads = std::make_unique<runtime_threads>(where, std::move(made.rounds));
+  auto threads = std::make_unique<runtime_threads>(std::move(made.rounds));
   if (auto reason = threads->why_smaller(); !reason.empty()) return creation::none(std::move(reason));
   return {std::move(threads), {}, "runtime", {}};
 }
@@ -65,7 +65,7 @@ creation runtime(const topology::group& group, const configuration& wanted, sess
 creation std_barrier(const topology::group& group, const configuration& wanted, session& where) {
   auto made = round_loop::make_launch_rounds(group, wanted, where);
   if (!made.rounds) return creation::none(made.reason);
-  return {std::make_unique<std_threads>(where, std::move(made.rounds)), {}, "std-barrier", {}};
+  return {std::make_unique<std_threads>(std::move(made.rounds)), {}, "std-barrier", {}};
 }
 
 }  // namespace gpu_openmp

@@ -56,7 +56,7 @@ round_loop::flag_image image_of(unsigned members, unsigned blocks) {
 
 template <class Algorithm>
 creation make(const topology::group& group, const configuration& wanted, session& where) {
-  if (auto reason = round_loop::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
+  if (auto reason = gpu_team::why_not_spin(group, where); !reason.empty()) return creation::none(reason);
   const auto w = round_loop::request_of(group, wanted, where, "peer-reduction");
   const auto lines = [](const cuda_lines& l) { return l; };
   const auto image = image_of(w.members(), w.blocks);

@@ -1,5 +1,6 @@
 #include "src/base/worker_pool.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <system_error>
 
@@ -30,7 +31,8 @@ class affinity_kept {
 
 worker_pool::worker_pool(std::vector<int> cpus, first_worker first)
     : workers_(static_cast<unsigned>(cpus.size())),
-      caller_works_(first == first_worker::caller && !cpus.empty()) {
+      caller_works_(first == first_worker::caller && !cpus.empty()),
+      thrown_(cpus.size()) {
   if (caller_works_) {
     caller_cpu_ = cpus.front();
     const affinity_kept kept;
@@ -83,11 +85,23 @@ void worker_pool::run(const std::function<void(unsigned)>& work) {
   start_.notify_all();
   if (caller_works_) {
     lock.unlock();
-    work(0);
+    call_work(0);
     lock.lock();
   }
   done_.wait(lock, [&] { return busy_ == 0; });
   work_ = nullptr;
+  for (auto& thrown : thrown_)
+    if (thrown) {
+      auto first = std::move(thrown);
+      std::fill(thrown_.begin(), thrown_.end(), nullptr);
+      std::rethrow_exception(std::move(first));
+    }
+}
+
+void worker_pool::call_work(unsigned index) noexcept {
+  try {
+    (*work_)(index);
+  } catch (...) { thrown_[index] = std::current_exception(); }
 }
 
 void worker_pool::serve(unsigned index, int cpu) {
@@ -101,7 +115,7 @@ void worker_pool::serve(unsigned index, int cpu) {
     if (stop_) return;
     seen = generation_;
     lock.unlock();
-    (*work_)(index);
+    call_work(index);
     lock.lock();
   }
 }

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -25,11 +26,13 @@ class worker_pool {
   worker_pool& operator=(const worker_pool&) = delete;
 
   unsigned size() const { return workers_; }
-  // Calls work(i) on thread i, all at once; returns when all have returned. `work` must not throw.
+  // Calls work(i) on thread i, all at once. When all have returned, throws what the first of them threw that
+  // threw anything.
   void run(const std::function<void(unsigned)>& work);
 
  private:
   void serve(unsigned index, int cpu);
+  void call_work(unsigned index) noexcept;
   void end();
   void pin_caller() const;
 
@@ -42,7 +45,8 @@ class worker_pool {
   int caller_cpu_ = -1;
   unsigned busy_ = 0;
   bool stop_ = false;
-  std::vector<std::string> failures_;
+  std::vector<std::string> failures_;       // to start
+  std::vector<std::exception_ptr> thrown_;  // by the last work, by index
   std::vector<std::thread> threads_;
 };
 

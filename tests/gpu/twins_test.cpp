@@ -69,7 +69,7 @@ TEST_P(replayed, graph_without_some_edges_is_caught_in_every_run) {
   std::unique_ptr<boundary_method> method;
   if (whole) method = std::make_unique<boundary_graph>(*rounds.rounds, false);
   else method = std::make_unique<missing_edges>(*rounds.rounds, false);
-  const auto barrier = make_boundary(here.session(), "graph", std::move(rounds.rounds), std::move(method));
+  const auto barrier = make_boundary("graph", std::move(rounds.rounds), std::move(method));
   for (int run = 0; run < 3; ++run) {
     const auto seen = barrier->run(checked(300, std::chrono::seconds(5)));
     EXPECT_EQ(seen.outcome, outcome::completed);

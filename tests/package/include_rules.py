@@ -26,7 +26,7 @@ RULES = [
     ("barriers/parts/algorithm/", ()),
     ("barriers/parts/recorder/", ("barriers/parts/algorithm/integers.hpp",)),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
-    ("barriers/parts/gpu_team/", VALUES + ("barriers/parts/algorithm/", "barriers/parts/symmetric_memory/")),
+    ("barriers/parts/gpu_team/", VALUES + ("barriers/backend.hpp", "barriers/load.hpp", "barriers/parts/algorithm/", "barriers/parts/symmetric_memory/")),
     ("barriers/parts/round_loop/", PARTS),
     ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/values/facts.hpp")),
     ("barriers/load.hpp", ()),

@@ -66,7 +66,7 @@ unsigned vendor_cubin::number(const char* name) const {
   return found;
 }
 
-int resident_blocks(CUfunction kernel, unsigned threads) {
+int blocks_on_an_sm(CUfunction kernel, unsigned threads) {
   static const auto resident = cuda::driver_function<decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor)>(
       "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   int blocks = 0;

@@ -35,6 +35,6 @@ class vendor_cubin {
 };
 
 // How many blocks of a kernel fit on an SM of its GPU.
-int resident_blocks(CUfunction, unsigned threads);
+int blocks_on_an_sm(CUfunction, unsigned threads);
 
 }  // namespace mgsync::gpu_team

@@ -26,7 +26,7 @@ const void* timed_kernel() {
 template <class Pass, class F>
 creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image,
                            F arguments, std::shared_ptr<void> keep = {}) {
-  const round_kernels kernels{
+  const gpu_team::round_kernels kernels{
       timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<Pass>),
       reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};

@@ -1,13 +1,16 @@
-#include "barriers/parts/round_loop/gpu_crew.hpp"
-
+// The host side of in-kernel barriers: one pinned thread per local GPU launches the kernel of rounds and
+// waits for it.
 #include <algorithm>
 #include <atomic>
-#include <exception>
 
 #include <fmt/format.h>
 
 #include "barriers/parts/round_loop/block_record.hpp"
-#include "src/base/errors.hpp"
+#include "barriers/parts/round_loop/gpu_rounds.hpp"
+#include "barriers/parts/round_loop/kernel_barrier.hpp"
+#include "barriers/parts/round_loop/load_maker.hpp"
+#include "barriers/parts/round_loop/start_line.hpp"
+#include "src/base/worker_pool.hpp"
 
 namespace mgsync::round_loop {
 
@@ -15,18 +18,18 @@ namespace {
 
 constexpr std::uint32_t timed_out_word = 1, interrupted_word = 2;
 
-std::size_t record_bytes(unsigned blocks) {
-  return sizeof(device_findings) + 2 * blocks * sizeof(std::uint32_t);
-}
-
-// Lines of a member's part of the control memory.
+// Lines of a member's part of the control memory: the abort word (only the first member's is used), the
+// heartbeat, and the word of the start line.
 constexpr unsigned control_words = 32, control_lines = 3;
-constexpr unsigned start_at = 2;
+constexpr unsigned abort_at = 0, heartbeat_at = 1, start_at = 2;
+
+std::uint32_t* control_word(const pinned_parts& control, unsigned member, unsigned line) {
+  return reinterpret_cast<std::uint32_t*>(control.part(member)) + line * control_words;
+}
 
 std::vector<std::uint32_t*> start_words(const pinned_parts& control, std::size_t members) {
   std::vector<std::uint32_t*> words;
-  for (unsigned m = 0; m < members; ++m)
-    words.push_back(reinterpret_cast<std::uint32_t*>(control.part(m)) + start_at * control_words);
+  for (unsigned m = 0; m < members; ++m) words.push_back(control_word(control, m, start_at));
   return words;
 }
 
@@ -35,83 +38,61 @@ bool takes_checked_kernel(const run_request& request) {
   return request.mode == run_mode::check || request.fault.what == fault::kind::never_arrive;
 }
 
-}  // namespace
+class gpu_crew final : public barrier, private gpu_rounds {
+ public:
+  gpu_crew(const flag_barrier_request&, kernel_barrier_parts, std::unique_ptr<pinned_parts> control,
+           std::unique_ptr<load_maker>);
 
-void must_be_launched_as_asked(const cuda::memory& records, unsigned blocks, unsigned threads,
-                               const std::string& what) {
-  device_findings found{};
-  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost),
-              "reading what was launched");
-  if (found.blocks == blocks && found.threads == threads) return;
-  throw api_error("CUDA",
-                  fmt::format("{} blocks of {} threads ran where {} of {} were asked for", found.blocks,
-                              found.threads, blocks, threads),
-                  "launching " + what);
-}
+  // One launch on every local GPU. Collective over the session's ranks.
+  trial run(const run_request&) override;
 
-void add_findings(trial& result, const cuda::memory& records, unsigned blocks) {
-  constexpr const char* what[] = {"phase", "payload", "sum", "pushed payload"};
-  device_findings found{};
-  cuda::check(cudaMemcpy(&found, records.get(), sizeof found, cudaMemcpyDeviceToHost),
-              "reading the findings");
-  result.observations += found.observations;
-  result.violations += found.violations;
-  if (found.first_claimed == 0) return;
-  if (result.first_violation && result.first_violation->round <= found.round) return;
-  const auto worker = [&](std::uint32_t w) { return worker_id{w / blocks, w % blocks}; };
-  result.first_violation = violation{found.round,    worker(found.reader), worker(found.offender),
-                                     found.expected, found.seen,           what[found.what]};
-}
+ private:
+  device_run describe(const run_request&, unsigned local) const;
+  void end_load(unsigned local);
+  void launch_and_wait(const run_request&, unsigned local, bool& met, trial&);
+  bool is_recorded(const run_request&) const;
+  // In a GPU's memory, of every block: the rounds that it arrived at, and where it ran.
+  std::uint32_t* arrived(unsigned local) const { return words(local); }
+  std::uint32_t* sms(unsigned local) const { return words(local) + settings_.blocks; }
+  void collect(trial&, bool checked);
+  void prepare_recording();
+  void add_records(trial&, const run_request&) const;
+  void add_arrivals(trial&) const;
+  void give_up(std::uint32_t why);
+  std::vector<progress> progress_now() const;
+  std::uint32_t* abort_word() const { return control_word(*control_, 0, abort_at); }
+  std::uint32_t* heartbeat(unsigned member) const { return control_word(*control_, member, heartbeat_at); }
 
-std::unique_ptr<group_memory> allocate_board(const topology::group& group, unsigned blocks, reach which,
-                                             std::string_view peer_memory, const session& where) {
-  auto made = allocate_group_memory(group, device_board::bytes(blocks), which, peer_memory, where);
-  if (!made.memory) throw api_error("CUDA", made.reason, "making the memory that a check reads");
-  return std::move(made.memory);
-}
+  kernel_barrier_parts parts_;
+  std::unique_ptr<pinned_parts> control_;
+  std::unique_ptr<load_maker> load_;  // beside timed runs; empty: there is none
+  start_line start_;
+  std::vector<cuda::memory> events_;  // block_events of every block; made for the first recorded run
+  worker_pool pool_;
+  std::uint32_t epoch_ = first_gpu_epoch;
+  outcome last_ = outcome::completed;  // after a run that was given up the counters no longer agree
+};
 
-crew_allocation allocate_crew_memory(const topology::group& group, const load& wanted, unsigned blocks,
-                                     std::string_view peer_memory, const session& where) {
-  crew_allocation made;
-  auto control = allocate_pinned_parts(group, control_lines * control_words * sizeof(std::uint32_t), where);
-  if (!control.memory) return {{}, std::move(control.reason)};
-  made.memory.control = std::move(control.memory);
-  if (wanted.idle()) return made;
-  auto load = make_load_maker(group, wanted, blocks, peer_memory, where);
-  if (!load.maker) return {{}, std::move(load.reason)};
-  made.memory.load = std::move(load.maker);
-  return made;
-}
-
-gpu_crew::gpu_crew(const topology::group& group, session& where, crew_memory memory, settings given)
-    : group_(group),
-      session_(&where),
-      settings_(std::move(given)),
-      gpus_(gpus_of(group, where.rank())),
-      memory_(std::move(memory)),
-      start_(group, start_words(*memory_.control, group.members.size())),
-      pool_(cpus_of(gpus_)),
-      epoch_(first_gpu_epoch) {
-  for (const auto& g : gpus_) {
+gpu_crew::gpu_crew(const flag_barrier_request& w, kernel_barrier_parts parts,
+                   std::unique_ptr<pinned_parts> control, std::unique_ptr<load_maker> load)
+    : gpu_rounds(w.group, w.where,
+                 {parts.what, w.blocks, w.threads, w.peer_memory, reach::group, 2 * std::size_t{w.blocks}}),
+      parts_(std::move(parts)),
+      control_(std::move(control)),
+      load_(std::move(load)),
+      start_(w.group, start_words(*control_, w.group.members.size())),
+      pool_(gpu_team::cpus_of(team_.gpus())) {
+  for (const auto& g : team_.gpus()) {
     const cuda::device_scope scope(g.ordinal);
-    if (!settings_.preloaded) {
-      cuda::load(settings_.kernels.timed, settings_.what);
-      cuda::load(settings_.kernels.checked, settings_.what);
-    }
-    states_.push_back(
-        {cuda::make_stream(), cuda::memory::in_pool(g.ordinal, record_bytes(settings_.blocks)), {}});
+    for (const void* const kernel : {parts_.kernels.timed, parts_.kernels.checked})
+      if (!parts_.preloaded) cuda::load(kernel, parts_.what);
   }
-  launch_ = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads, void** arguments,
-                   cudaStream_t s) {
+  if (parts_.launch) return;
+  parts_.launch = [this](unsigned local, const void* kernel, unsigned grid, unsigned threads,
+                         void** arguments, cudaStream_t s) {
     cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(grid), dim3(threads), arguments, 0, s),
-                fmt::format("launching {} on GPU {}", settings_.what, gpus_[local].ordinal));
+                fmt::format("launching {} on GPU {}", parts_.what, team_.gpus()[local].ordinal));
   };
-}
-
-gpu_crew::~gpu_crew() = default;
-
-std::uint32_t* gpu_crew::control(unsigned member, unsigned line) const {
-  return reinterpret_cast<std::uint32_t*>(memory_.control->part(member)) + line * control_words;
 }
 
 void gpu_crew::give_up(std::uint32_t why) {
@@ -119,160 +100,128 @@ void gpu_crew::give_up(std::uint32_t why) {
   std::atomic_ref<std::uint32_t>(*abort_word()).compare_exchange_strong(none, why);
 }
 
-device_run gpu_crew::describe(const run_request& request, unsigned local, std::uint64_t budget_ns) const {
-  device_run run{};
-  run.member = gpus_[local].member;
-  run.members = static_cast<std::uint32_t>(group_.members.size());
-  run.blocks = settings_.blocks;
+device_run gpu_crew::describe(const run_request& request, unsigned local) const {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now()).count();
+  device_run run = run_of(request, local);
   run.rounds = request.rounds;
   run.epoch = epoch_;
   run.rounds_done = rounds_done_;
-  run.work_ns = work_of(request, run.member, run.members) * 1000;
-  run.seed = static_cast<std::uint32_t>(request.seed);
-  run.fault = request.fault.what == fault::kind::arrive_early   ? fault_early
-              : request.fault.what == fault::kind::never_arrive ? fault_never
-                                                                : no_fault;
-  run.fault_member = request.fault.member;
-  run.fault_block = request.fault.block;
   run.fault_round = request.fault.round;
-  run.budget_ns = budget_ns;
+  run.budget_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1));
   run.abort = abort_word();
-  run.heartbeat = heartbeat(gpus_[local].member);
-  run.findings = states_[local].records.as<device_findings>();
+  run.heartbeat = heartbeat(run.member);
   run.arrived = arrived(local);
   run.sms = sms(local);
-  run.board.blocks = settings_.blocks;
-  for (unsigned m = 0; m < group_.members.size() && memory_.board; ++m)
-    run.board.parts[m] = memory_.board->part(m, local);
   return run;
+}
+
+bool gpu_crew::is_recorded(const run_request& request) const {
+  return request.mode == run_mode::record && !takes_checked_kernel(request) && !events_.empty();
 }
 
 trial gpu_crew::run(const run_request& request) {
   trial result;
-  result.elapsed.resize(gpus_.size());
-  if (memory_.load && !takes_checked_kernel(request)) result.loads.resize(gpus_.size());
+  result.elapsed.resize(team_.size());
+  const bool checked = takes_checked_kernel(request);
+  if (load_ && !checked) result.loads.resize(team_.size());
   result.outcome = last_;
   if (last_ != outcome::completed) return result;
-  if (takes_checked_kernel(request) && !memory_.board)
-    memory_.board = allocate_board(group_, settings_.blocks, reach::group, settings_.peer_memory, *session_);
-  const bool recorded =
-      request.mode == run_mode::record && !takes_checked_kernel(request) && prepare_recording();
-  std::vector<std::exception_ptr> failures(gpus_.size());
+  if (checked) need_board();
+  else if (request.mode == run_mode::record && events_.empty()) prepare_recording();
   {
-    const auto grace = settings_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
+    const auto grace = parts_.bounded ? std::chrono::seconds(5) : std::chrono::seconds(0);
     const auto patience =
         std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now() + grace);
     const watchdog::guard watched(
-        session_->watchdog(), settings_.what, patience, [this] { return progress_now(); },
+        session_.watchdog(), parts_.what, patience, [this] { return progress_now(); },
         [this] { give_up(interrupted_word); });
     pool_.run([&](unsigned local) {
       bool met = false;
       try {
         launch_and_wait(request, local, met, result);
       } catch (...) {
-        failures[local] = std::current_exception();
         give_up(timed_out_word);
-        if (!met) start_.pass_by(gpus_[local].member);
+        if (!met) start_.pass_by(team_.gpus()[local].member);
+        end_load(local);
+        throw;
       }
-      end_load(local, failures[local]);
     });
   }
-  for (const auto& f : failures)
-    if (f) std::rethrow_exception(f);
   rounds_done_ += request.rounds;
   epoch_ += request.rounds;
   collect(result, request.mode == run_mode::check);
-  if (recorded && result.outcome == outcome::completed) add_records(result, request);
+  if (is_recorded(request) && result.outcome == outcome::completed) add_records(result, request);
   return result;
 }
 
-// Also after a failure, when the load still runs.
-void gpu_crew::end_load(unsigned local, std::exception_ptr& failure) {
-  if (!memory_.load) return;
-  try {
-    memory_.load->stop(local);
-  } catch (...) {
-    if (!failure) failure = std::current_exception();
-  }
+// After a failure, which says more than that the load cannot be ended either.
+void gpu_crew::end_load(unsigned local) {
+  if (load_) try {
+      load_->stop(local);
+    } catch (...) {}
 }
 
 void gpu_crew::launch_and_wait(const run_request& request, unsigned local, bool& met, trial& result) {
   using clock = std::chrono::steady_clock;
-  const auto& gpu = gpus_[local];
-  cuda::check(cudaSetDevice(gpu.ordinal), fmt::format("selecting GPU {}", gpu.ordinal));
-  const auto stream = states_[local].stream.get();
-  cuda::check(cudaMemsetAsync(states_[local].records.get(), 0, sizeof(device_findings), stream),
+  const auto& gpu = team_.gpus()[local];
+  team_.select(local);
+  const auto stream = team_.stream(local);
+  cuda::check(cudaMemsetAsync(team_.scratch(local), 0, sizeof(device_findings), stream),
               "clearing the findings");
-  cuda::check(cudaStreamSynchronize(stream), "clearing the findings");
-  const auto left =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(request.deadline - awake_clock::now()).count();
-  device_run run = describe(request, local, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
+  team_.wait(local, "clearing the findings");
+  device_run run = describe(request, local);
   std::uint32_t phase = start_phase;
-  const bool checked = takes_checked_kernel(request);
-  const bool recorded =
-      !checked && request.mode == run_mode::record && states_[local].events.get() != nullptr;
-  std::byte* events = states_[local].events.get();
-  void* arguments[] = {&run, const_cast<void*>(settings_.arguments[local]),
-                       recorded ? static_cast<void*>(&events) : &phase};
-  const void* const kernel = checked    ? settings_.kernels.checked
-                             : recorded ? settings_.kernels.recorded
-                                        : settings_.kernels.timed;
-  auto* const load = checked ? nullptr : memory_.load.get();
+  const bool checked = takes_checked_kernel(request), recorded = is_recorded(request);
+  std::byte* events = recorded ? events_[local].get() : nullptr;
+  void* arguments[] = {&run, parts_.arguments[local].data(), recorded ? static_cast<void*>(&events) : &phase};
+  const void* const kernel = checked    ? parts_.kernels.checked
+                             : recorded ? parts_.kernels.recorded
+                                        : parts_.kernels.timed;
+  auto* const load = checked ? nullptr : load_.get();
   if (load) load->start(local, request.deadline);
   if (load) load->count(local);
   met = true;
   if (start_.meet(gpu.member, request.deadline)) {
     const auto begin = clock::now();
-    launch_(local, kernel, settings_.blocks, settings_.threads, arguments, stream);
-    cuda::check(cudaStreamSynchronize(stream),
-                fmt::format("running {} on GPU {}", settings_.what, gpu.ordinal));
+    parts_.launch(local, kernel, settings_.blocks, settings_.threads, arguments, stream);
+    cuda::check(cudaStreamSynchronize(stream), fmt::format("running {} on GPU {}", parts_.what, gpu.ordinal));
     result.elapsed[local] = clock::now() - begin;
   } else {
     give_up(timed_out_word);
   }
   if (!load) return;
   load->stop(local);
-  result.loads[local] = load_beside(local);
+  std::vector<std::uint32_t> where(settings_.blocks);
+  gpu_team::team::read(where, sms(local), "reading where the blocks ran");
+  result.loads[local] = load->seen(local, where);
 }
 
-// Allocates the memory for what every local GPU records. Returns false if there is no such kernel, or if its
-// blocks are not all resident at once.
-bool gpu_crew::prepare_recording() {
-  const void* const kernel = settings_.kernels.recorded;
-  if (kernel == nullptr ||
-      !why_not_resident({kernel, kernel}, settings_.blocks, settings_.threads, gpus_, runtime_resident_blocks)
-           .empty())
-    return false;
-  for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    if (states_[l].events.get() != nullptr) continue;
-    const cuda::device_scope scope(gpus_[l].ordinal);
-    cuda::load(kernel, settings_.what);
-    states_[l].events = cuda::memory::on_gpu(gpus_[l].ordinal, settings_.blocks * sizeof(block_events));
+// Allocates the memory for what every local GPU records, unless there is no such kernel, or its blocks are
+// not all resident at once.
+void gpu_crew::prepare_recording() {
+  const void* const kernel = parts_.kernels.recorded;
+  if (kernel == nullptr || !gpu_team::why_not_resident({kernel, kernel}, settings_.blocks, settings_.threads,
+                                                       team_.gpus(), gpu_team::runtime_resident_blocks)
+                                .empty())
+    return;
+  std::vector<cuda::memory> made;
+  for (const auto& g : team_.gpus()) {
+    const cuda::device_scope scope(g.ordinal);
+    cuda::load(kernel, parts_.what);
+    made.push_back(cuda::memory::on_gpu(g.ordinal, settings_.blocks * sizeof(block_events)));
   }
-  return true;
+  events_ = std::move(made);
 }
 
 void gpu_crew::add_records(trial& result, const run_request& request) const {
   const std::uint32_t told = std::min({request.kept_rounds, most_recorded_rounds, request.rounds});
   std::vector<block_events> blocks(settings_.blocks);
-  for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    cuda::check(cudaMemcpy(blocks.data(), states_[l].events.get(), blocks.size() * sizeof blocks[0],
-                           cudaMemcpyDeviceToHost),
-                "reading what was recorded");
+  for (unsigned l = 0; l < team_.size(); ++l) {
+    gpu_team::team::read(blocks, events_[l].get(), "reading what was recorded");
     for (const auto& b : blocks)
-      result.records.push_back(record_of(b, gpus_[l].member, request.rounds, told));
+      result.records.push_back(record_of(b, team_.gpus()[l].member, request.rounds, told));
   }
-}
-
-std::uint32_t* gpu_crew::arrived(unsigned local) const {
-  return reinterpret_cast<std::uint32_t*>(states_[local].records.get() + sizeof(device_findings));
-}
-
-load_seen gpu_crew::load_beside(unsigned local) const {
-  std::vector<std::uint32_t> where(settings_.blocks);
-  cuda::check(cudaMemcpy(where.data(), sms(local), where.size() * sizeof where[0], cudaMemcpyDeviceToHost),
-              "reading where the blocks ran");
-  return memory_.load->seen(local, where);
 }
 
 void gpu_crew::collect(trial& result, bool checked) {
@@ -281,32 +230,43 @@ void gpu_crew::collect(trial& result, bool checked) {
     result.outcome = last_ = why == timed_out_word ? outcome::timed_out : outcome::aborted;
     add_arrivals(result);
   } else {
-    for (const auto& p : states_)
-      must_be_launched_as_asked(p.records, settings_.blocks, settings_.threads, settings_.what);
+    must_be_launched_as_asked();
   }
-  if (checked)
-    for (const auto& p : states_) add_findings(result, p.records, settings_.blocks);
+  if (checked) add_findings(result);
 }
 
-void gpu_crew::add_arrivals(trial& result) {
+void gpu_crew::add_arrivals(trial& result) const {
   std::vector<std::uint32_t> rounds(settings_.blocks);
-  for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    cuda::check(cudaMemcpy(rounds.data(), arrived(static_cast<unsigned>(l)), rounds.size() * sizeof rounds[0],
-                           cudaMemcpyDeviceToHost),
-                "reading who arrived");
+  for (unsigned l = 0; l < team_.size(); ++l) {
+    gpu_team::team::read(rounds, arrived(l), "reading who arrived");
     for (unsigned b = 0; b < settings_.blocks; ++b)
-      result.arrivals.push_back({{gpus_[l].member, b}, rounds[b]});
+      result.arrivals.push_back({{team_.gpus()[l].member, b}, rounds[b]});
   }
 }
 
 std::vector<progress> gpu_crew::progress_now() const {
   std::vector<progress> now;
-  for (unsigned m = 0; m < group_.members.size(); ++m) {
-    const auto& member = group_.members[m];
-    now.push_back({fmt::format("GPU {} (rank {} on {})", member.id, member.rank, member.host),
-                   std::atomic_ref<std::uint32_t>(*heartbeat(m)).load(std::memory_order_relaxed)});
-  }
+  for (unsigned m = 0; m < group_.members.size(); ++m)
+    now.push_back(gpu_team::team::progress_of(
+        group_, m, std::atomic_ref<std::uint32_t>(*heartbeat(m)).load(std::memory_order_relaxed)));
   return now;
+}
+
+}  // namespace
+
+creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts parts) {
+  auto control =
+      allocate_pinned_parts(w.group, control_lines * control_words * sizeof(std::uint32_t), w.where);
+  if (!control.memory) return creation::none(std::move(control.reason));
+  load_creation load;
+  if (!w.load.idle()) load = make_load_maker(w.group, w.load, w.blocks, w.peer_memory, w.where);
+  if (!load.reason.empty()) return creation::none(std::move(load.reason));
+  creation made;
+  made.algorithm = parts.algorithm;
+  if (parts.flags) made.peer_memory = parts.flags->provider();
+  made.barrier =
+      std::make_unique<gpu_crew>(w, std::move(parts), std::move(control.memory), std::move(load.maker));
+  return made;
 }
 
 }  // namespace mgsync::round_loop

@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(most_threads)
 // default-constructed. Collective over the session's ranks.
 template <class Pass, unsigned Lanes>
 creation make_inner_barrier(const flag_barrier_request& w, std::string chosen) {
-  const round_kernels kernels{reinterpret_cast<const void*>(timed_inner_rounds<Pass, Lanes>),
-                              reinterpret_cast<const void*>(checked_inner_rounds<Pass, Lanes>)};
+  const gpu_team::round_kernels kernels{reinterpret_cast<const void*>(timed_inner_rounds<Pass, Lanes>),
+                                        reinterpret_cast<const void*>(checked_inner_rounds<Pass, Lanes>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   kernel_barrier_parts parts;
   parts.what = w.backend + " (" + chosen.substr(0, chosen.find(':')) + ")";

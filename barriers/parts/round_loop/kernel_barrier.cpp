@@ -1,34 +1,14 @@
 #include "barriers/parts/round_loop/kernel_barrier.hpp"
 
 #include "barriers/parts/algorithm/layout.hpp"
+#include "barriers/parts/round_loop/device_run.hpp"
+#include "barriers/parts/round_loop/load_maker.hpp"
 
 namespace mgsync::round_loop {
 
 namespace {
 
 constexpr unsigned words = algorithm::line_bytes / sizeof(std::uint32_t);
-
-class kernel_barrier final : public barrier {
- public:
-  kernel_barrier(const flag_barrier_request& w, crew_memory memory, kernel_barrier_parts given)
-      : parts_(std::move(given)),
-        crew_(w.group, w.where, std::move(memory),
-              {w.blocks, w.threads, parts_.bounded, parts_.what, parts_.kernels, parts_.preloaded,
-               w.peer_memory, arguments()}) {
-    if (parts_.launch) crew_.launch_with(parts_.launch);
-  }
-  trial run(const run_request& request) override { return crew_.run(request); }
-
- private:
-  std::vector<const void*> arguments() const {
-    std::vector<const void*> all;
-    for (const auto& bytes : parts_.arguments) all.push_back(bytes.data());
-    return all;
-  }
-
-  kernel_barrier_parts parts_;
-  gpu_crew crew_;
-};
 
 }  // namespace
 
@@ -46,7 +26,7 @@ group_allocation allocate_flags(const topology::group& group, const flag_image& 
   const std::size_t bytes = image.size() * sizeof(std::uint32_t);
   auto made = allocate_group_memory(group, bytes, reach::group, peer_memory, where);
   if (!made.memory) return made;
-  const auto gpus = gpus_of(group, where.rank());
+  const auto gpus = gpu_team::gpus_of(group, where.rank());
   for (unsigned l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
     cuda::check(cudaMemcpy(made.memory->part(gpus[l].member, l), image.data(), bytes, cudaMemcpyHostToDevice),
@@ -59,29 +39,19 @@ group_allocation allocate_flags(const topology::group& group, const flag_image& 
 
 flag_barrier_request request_of(const topology::group& group, const configuration& asked, session& where,
                                 std::string backend) {
-  auto gpus = gpus_of(group, where.rank());
-  const unsigned one_per_sm = blocks_of({}, gpus, where);
+  auto gpus = gpu_team::gpus_of(group, where.rank());
+  const unsigned one_per_sm = gpu_team::blocks_of({}, gpus, where);
   const unsigned blocks = asked.blocks ? *asked.blocks : asked.blocks_per_sm.value_or(1) * one_per_sm;
   return {group,      where,      std::move(backend), blocks,         asked.threads_per_block.value_or(32),
           one_per_sm, asked.load, asked.peer_memory,  std::move(gpus)};
 }
 
-std::string why_no_room(const flag_barrier_request& w, const round_kernels& kernels,
-                        const resident_blocks& fit) {
-  auto mine = why_not_resident(kernels, w.blocks, w.threads, w.gpus, fit);
+std::string why_no_room(const flag_barrier_request& w, const gpu_team::round_kernels& kernels,
+                        const gpu_team::resident_blocks& fit) {
+  auto mine = gpu_team::why_not_resident(kernels, w.blocks, w.threads, w.gpus, fit);
   if (mine.empty() && !w.load.idle())
     mine = why_no_room_for_load(w.load, kernels.timed, w.blocks, w.threads, w.members(), w.gpus, fit);
   return first_complaint(w.where, mine);
-}
-
-creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts parts) {
-  auto shared = allocate_crew_memory(w.group, w.load, w.blocks, w.peer_memory, w.where);
-  if (!shared.reason.empty()) return {nullptr, shared.reason, {}, {}};
-  creation made;
-  made.algorithm = parts.algorithm;
-  if (parts.flags) made.peer_memory = parts.flags->provider();
-  made.barrier = std::make_unique<kernel_barrier>(w, std::move(shared.memory), std::move(parts));
-  return made;
 }
 
 }  // namespace mgsync::round_loop

@@ -9,54 +9,41 @@
 
 namespace mgsync::round_loop {
 
-launch_rounds::launch_rounds(const topology::group& group, session& where, std::string peer_memory,
-                             unsigned blocks, unsigned threads, kernel_end end)
-    : group_(group),
-      gpus_(gpus_of(group, where.rank())),
-      session_(where),
-      peer_memory_(std::move(peer_memory)),
-      blocks_(blocks),
-      threads_(threads),
-      end_(end),
-      beats_(gpus_.size()) {
-  for (const auto& g : gpus_) {
+launch_rounds::launch_rounds(const topology::group& group, session& where, settings given, kernel_end end)
+    : gpu_rounds(group, where, std::move(given)), end_(end), beats_(team_.size()) {
+  for (const auto& g : gpus()) {
     const cuda::device_scope scope(g.ordinal);
-    cuda::load(launch_kernel(), "the kernel of a round");
-    states_.push_back({cuda::make_stream(),
-                       cuda::memory::in_pool(g.ordinal, sizeof(device_findings) + sizeof rounds_done_)});
+    cuda::load(launch_kernel(), settings_.what);
   }
+}
+
+trial launch_rounds::run(const run_request& request, const std::string& what, const driver& drive) {
+  std::vector<std::chrono::nanoseconds> elapsed(gpus().size());
+  begin(request);
+  {
+    const watchdog::guard watched(session_.watchdog(), what, request.deadline - awake_clock::now(),
+                                  [this] { return progress_now(); });
+    drive(elapsed);
+  }
+  return finish(request, std::move(elapsed));
 }
 
 void launch_rounds::begin(const run_request& request) {
   request_ = request;
-  if (request.mode == run_mode::check && !board_)
-    board_ = allocate_board(group_, blocks_, reach::own_host, peer_memory_, session_);
-  for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    const cuda::device_scope scope(gpus_[l].ordinal);
-    cuda::check(cudaMemset(states_[l].records.get(), 0, sizeof(device_findings)), "clearing the findings");
-    cuda::check(cudaMemcpy(rounds_before(static_cast<unsigned>(l)), &rounds_done_, sizeof rounds_done_,
-                           cudaMemcpyHostToDevice),
+  if (request.mode == run_mode::check) need_board();
+  for (unsigned l = 0; l < gpus().size(); ++l) {
+    const cuda::device_scope scope(gpus()[l].ordinal);
+    cuda::check(cudaMemset(team_.scratch(l), 0, sizeof(device_findings)), "clearing the findings");
+    cuda::check(cudaMemcpy(words(l), &rounds_done_, sizeof rounds_done_, cudaMemcpyHostToDevice),
                 "numbering the rounds");
     cuda::check(cudaDeviceSynchronize(), "clearing the findings");
   }
 }
 
 void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t round) const {
-  device_run& run = into.run;
-  run = {};
-  run.member = gpus_[local].member;
-  run.members = static_cast<std::uint32_t>(group_.members.size());
-  run.blocks = blocks_;
-  run.arrived = rounds_before(local);
-  run.work_ns = work_of(request_, run.member, run.members) * 1000;
-  run.seed = static_cast<std::uint32_t>(request_.seed);
-  run.fences = end_ == kernel_end::system_fence ? 1 : 0;
-  run.fault = request_.fault.what == fault::kind::arrive_early ? fault_early : no_fault;
-  run.fault_member = request_.fault.member;
-  run.fault_block = request_.fault.block;
-  run.findings = states_[local].records.as<device_findings>();
-  run.board.blocks = blocks_;
-  for (unsigned m = 0; m < group_.members.size() && board_; ++m) run.board.parts[m] = board_->part(m, local);
+  into.run = run_of(request_, local);
+  into.run.arrived = words(local);
+  into.run.fences = end_ == kernel_end::system_fence ? 1 : 0;
   into.round = round;
   into.first_phase = start_phase;
   into.checked = request_.mode == run_mode::check ? 1 : 0;
@@ -69,12 +56,12 @@ void launch_rounds::fill(launch_arguments& into, unsigned local, std::uint32_t r
 void launch_rounds::launch(unsigned local, std::uint32_t round, bool cooperative) const {
   launch_arguments with;
   fill(with, local, round);
-  const auto status =
-      cooperative
-          ? cudaLaunchCooperativeKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0,
-                                        stream(local))
-          : cudaLaunchKernel(launch_kernel(), dim3(blocks_), dim3(threads_), with.pointers, 0, stream(local));
-  cuda::check(status, fmt::format("launching round {} on GPU {}", round, gpus_[local].ordinal));
+  const auto status = cooperative
+                          ? cudaLaunchCooperativeKernel(launch_kernel(), dim3(blocks()), dim3(threads()),
+                                                        with.pointers, 0, stream(local))
+                          : cudaLaunchKernel(launch_kernel(), dim3(blocks()), dim3(threads()), with.pointers,
+                                             0, stream(local));
+  cuda::check(status, fmt::format("launching round {} on GPU {}", round, gpus()[local].ordinal));
 }
 
 void launch_rounds::beat(unsigned local, std::uint32_t round) {
@@ -83,27 +70,21 @@ void launch_rounds::beat(unsigned local, std::uint32_t round) {
 
 std::vector<progress> launch_rounds::progress_now() const {
   std::vector<progress> now;
-  for (std::size_t l = 0; l < gpus_.size(); ++l) {
-    const auto& m = group_.members[gpus_[l].member];
+  for (unsigned l = 0; l < gpus().size(); ++l) {
     auto& beat = const_cast<std::uint64_t&>(beats_[l]);
-    now.push_back({fmt::format("GPU {} (rank {} on {})", m.id, m.rank, m.host),
-                   std::atomic_ref<std::uint64_t>(beat).load(std::memory_order_relaxed)});
+    now.push_back(gpu_team::team::progress_of(
+        group_, gpus()[l].member, std::atomic_ref<std::uint64_t>(beat).load(std::memory_order_relaxed)));
   }
   return now;
-}
-
-std::uint32_t* launch_rounds::rounds_before(unsigned local) const {
-  return reinterpret_cast<std::uint32_t*>(states_[local].records.get() + sizeof(device_findings));
 }
 
 trial launch_rounds::finish(const run_request& request, std::vector<std::chrono::nanoseconds> elapsed) {
   trial result;
   result.elapsed = std::move(elapsed);
-  if (request.mode == run_mode::check)
-    for (const auto& p : states_) {
-      must_be_launched_as_asked(p.records, blocks_, threads_, "the kernel of a round");
-      add_findings(result, p.records, blocks_);
-    }
+  if (request.mode == run_mode::check) {
+    must_be_launched_as_asked();
+    add_findings(result);
+  }
   if (result.first_violation)
     result.first_violation->round -= rounds_done_;  // the kernels number by the object's life
   rounds_done_ += request.rounds;
@@ -126,7 +107,9 @@ launch_rounds_creation make_launch_rounds(const topology::group& group, const co
   // A check reads what other GPUs wrote; this finds out early whether that is possible.
   if (auto probe = allocate_group_memory(group, 1, reach::own_host, w.peer_memory, where); !probe.memory)
     return {nullptr, probe.reason};
-  return {std::make_unique<launch_rounds>(group, where, w.peer_memory, w.blocks, w.threads, end), {}};
+  launch_rounds::settings shape{"the kernel of a round", w.blocks,        w.threads,
+                                w.peer_memory,           reach::own_host, 1};
+  return {std::make_unique<launch_rounds>(group, where, std::move(shape), end), {}};
 }
 
 }  // namespace mgsync::round_loop

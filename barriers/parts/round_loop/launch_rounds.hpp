@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "barriers/backend.hpp"
-#include "barriers/parts/round_loop/gpu_crew.hpp"
+#include "barriers/parts/round_loop/gpu_rounds.hpp"
 
 namespace mgsync::round_loop {
 
@@ -27,50 +27,39 @@ const void* launch_kernel();
 // whatever follows it does so; otherwise it ends with a system fence.
 enum class kernel_end { as_it_is, system_fence };
 
-class launch_rounds {
+class launch_rounds final : private gpu_rounds {
  public:
-  launch_rounds(const topology::group&, session&, std::string peer_memory, unsigned blocks, unsigned threads,
-                kernel_end);
+  using gpu_rounds::settings;
+  launch_rounds(const topology::group&, session&, settings, kernel_end);
 
-  const std::vector<gpu_member>& gpus() const { return gpus_; }
-  unsigned blocks() const { return blocks_; }
-  unsigned threads() const { return threads_; }
-  cudaStream_t stream(unsigned local) const { return states_[local].stream.get(); }
+  const std::vector<gpu_team::gpu_member>& gpus() const { return team_.gpus(); }
+  unsigned blocks() const { return settings_.blocks; }
+  unsigned threads() const { return settings_.threads; }
+  cudaStream_t stream(unsigned local) const { return team_.stream(local); }
 
-  // Before the first launch of a run: clears what the last one found. Collective over the session's ranks.
-  void begin(const run_request&);
-  // One launch on local GPU `local`, which is the calling thread's; `cooperative`: as a cooperative launch.
+  // Does a run: clears what the last one found; `drive` issues all rounds, waits for them and stores how long
+  // each local GPU took, while the watchdog of `what` looks on; then gathers what a checked run found.
+  // Collective over the session's ranks.
+  using driver = std::function<void(std::vector<std::chrono::nanoseconds>& elapsed)>;
+  trial run(const run_request&, const std::string& what, const driver& drive);
+
+  // To be called by a driver. One launch on local GPU `local`, which is the calling thread's; `cooperative`:
+  // as a cooperative launch.
   void launch(unsigned local, std::uint32_t round, bool cooperative) const;
   // The arguments of that round's launch, for a graph or another call. The pointers point into `into`. They
   // are the same for all runs that same_launches() finds alike.
   void fill(launch_arguments& into, unsigned local, std::uint32_t round) const;
   // Tells the watchdog that round `round` has been launched on local GPU `local`.
   void beat(unsigned local, std::uint32_t round);
-  std::vector<progress> progress_now() const;
-
-  // The result of a run whose launches have all finished, with what a checked run found. `elapsed`: per local
-  // GPU.
-  trial finish(const run_request&, std::vector<std::chrono::nanoseconds> elapsed);
 
  private:
-  struct gpu_state {
-    cuda::stream stream;
-    cuda::memory records;  // device_findings, then the rounds before this run
-  };
-  std::uint32_t* rounds_before(unsigned local) const;
+  void begin(const run_request&);
+  std::vector<progress> progress_now() const;
+  trial finish(const run_request&, std::vector<std::chrono::nanoseconds> elapsed);
 
-  topology::group group_;
-  std::vector<gpu_member> gpus_;
-  session& session_;
-  std::string peer_memory_;
-  std::unique_ptr<group_memory> board_;  // made for the first checked run
-  unsigned blocks_;
-  unsigned threads_;
   kernel_end end_;
-  std::vector<gpu_state> states_;
   std::vector<std::uint64_t> beats_;
   run_request request_;
-  std::uint32_t rounds_done_ = 0;
 };
 
 // Whether a graph of the launches of one run can be replayed for the other.

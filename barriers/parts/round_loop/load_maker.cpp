@@ -50,8 +50,8 @@ load_blocks blocks_of_load(const load& wanted, unsigned blocks, unsigned sms) {
 }
 
 std::string why_no_room_for_load(const load& wanted, const void* kernel, unsigned blocks, unsigned threads,
-                                 unsigned members, const std::vector<gpu_member>& gpus,
-                                 const resident_blocks& fit) {
+                                 unsigned members, const std::vector<gpu_team::gpu_member>& gpus,
+                                 const gpu_team::resident_blocks& fit) {
   if (members == 1 && to_peers(wanted.kind)) return "one GPU has no peer to make this load to";
   for (std::size_t l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);
@@ -71,14 +71,14 @@ load_creation make_load_maker(const topology::group& group, const load& wanted, 
                               std::string_view peer_memory, const session& where) {
   auto scratch = allocate_group_memory(group, target_bytes, reach::group, peer_memory, where);
   if (!scratch.memory) return {nullptr, std::move(scratch.reason)};
-  return {std::make_unique<load_maker>(wanted, gpus_of(group, where.rank()), blocks,
+  return {std::make_unique<load_maker>(wanted, gpu_team::gpus_of(group, where.rank()), blocks,
                                        std::move(scratch.memory),
                                        static_cast<unsigned>(group.members.size())),
           {}};
 }
 
-load_maker::load_maker(const load& wanted, const std::vector<gpu_member>& gpus, unsigned barrier_blocks,
-                       std::unique_ptr<group_memory> scratch, unsigned members)
+load_maker::load_maker(const load& wanted, const std::vector<gpu_team::gpu_member>& gpus,
+                       unsigned barrier_blocks, std::unique_ptr<group_memory> scratch, unsigned members)
     : load_(wanted), scratch_(std::move(scratch)) {
   for (unsigned l = 0; l < gpus.size(); ++l) {
     const cuda::device_scope scope(gpus[l].ordinal);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "barriers/backend.hpp"
-#include "barriers/parts/round_loop/local_gpus.hpp"
+#include "barriers/parts/gpu_team/local_gpus.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
 #include "src/base/cuda.hpp"
 
@@ -25,7 +25,8 @@ load_blocks blocks_of_load(const load&, unsigned blocks, unsigned sms);
 
 // Why the blocks that make the load do not fit beside `blocks` of the kernel; nothing when they do.
 std::string why_no_room_for_load(const load&, const void* kernel, unsigned blocks, unsigned threads,
-                                 unsigned members, const std::vector<gpu_member>&, const resident_blocks&);
+                                 unsigned members, const std::vector<gpu_team::gpu_member>&,
+                                 const gpu_team::resident_blocks&);
 
 class load_maker;
 
@@ -41,7 +42,7 @@ load_creation make_load_maker(const topology::group&, const load&, unsigned bloc
 
 class load_maker {
  public:
-  load_maker(const load&, const std::vector<gpu_member>&, unsigned barrier_blocks,
+  load_maker(const load&, const std::vector<gpu_team::gpu_member>&, unsigned barrier_blocks,
              std::unique_ptr<group_memory> scratch, unsigned members);
   ~load_maker();
 

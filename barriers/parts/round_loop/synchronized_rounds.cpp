@@ -4,18 +4,12 @@ namespace mgsync::round_loop {
 
 using clock = std::chrono::steady_clock;
 
-synchronized_rounds::synchronized_rounds(session& where, std::string what,
-                                         std::unique_ptr<launch_rounds> rounds)
-    : rounds_(std::move(rounds)), session_(where), what_(std::move(what)) {}
+synchronized_rounds::synchronized_rounds(std::string what, std::unique_ptr<launch_rounds> rounds)
+    : rounds_(std::move(rounds)), what_(std::move(what)) {}
 
 trial synchronized_rounds::run(const run_request& request) {
-  const auto gpus = rounds_->gpus().size();
-  std::vector<std::chrono::nanoseconds> elapsed(gpus);
-  failures_.assign(gpus, nullptr);
-  rounds_->begin(request);
-  {
-    const watchdog::guard watched(session_.watchdog(), what_, request.deadline - awake_clock::now(),
-                                  [this] { return rounds_->progress_now(); });
+  failures_.assign(rounds_->gpus().size(), nullptr);
+  return rounds_->run(request, what_, [&](std::vector<std::chrono::nanoseconds>& elapsed) {
     on_all([&](unsigned local, const std::function<void()>& meet) {
       // A thread whose GPU failed still meets the others.
       attempt(local, [&] { cuda::check(cudaSetDevice(rounds_->gpus()[local].ordinal), "selecting a GPU"); });
@@ -27,10 +21,9 @@ trial synchronized_rounds::run(const run_request& request) {
       }
       elapsed[local] = clock::now() - begin;
     });
-  }
-  for (const auto& f : failures_)
-    if (f) std::rethrow_exception(f);
-  return rounds_->finish(request, std::move(elapsed));
+    for (const auto& f : failures_)
+      if (f) std::rethrow_exception(f);
+  });
 }
 
 void synchronized_rounds::one(unsigned local, std::uint32_t round) {

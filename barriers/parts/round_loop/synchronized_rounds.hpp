@@ -15,7 +15,7 @@ namespace mgsync::round_loop {
 class synchronized_rounds : public barrier {
  public:
   // `what`: the name in the watchdog's messages.
-  synchronized_rounds(session&, std::string what, std::unique_ptr<launch_rounds>);
+  synchronized_rounds(std::string what, std::unique_ptr<launch_rounds>);
   trial run(const run_request&) override;
 
  protected:
@@ -31,7 +31,6 @@ class synchronized_rounds : public barrier {
   void one(unsigned local, std::uint32_t round);
   void attempt(unsigned local, const std::function<void()>&);
 
-  session& session_;
   std::string what_;
   std::vector<std::exception_ptr> failures_;  // by local GPU
 };

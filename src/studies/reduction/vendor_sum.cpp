@@ -25,7 +25,7 @@ std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<
 }
 
 unsigned vendor_sum::resident_blocks(unsigned gpu, unsigned threads) const {
-  return static_cast<unsigned>(gpu_team::resident_blocks(kernels_[gpu], threads));
+  return static_cast<unsigned>(gpu_team::blocks_on_an_sm(kernels_[gpu], threads));
 }
 
 void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>& given,

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +29,25 @@ TEST(worker_pool, runs_the_work_once_on_every_thread_each_time) {
   std::vector<std::atomic<int>> calls(3);
   for (int repeat = 0; repeat < 100; ++repeat) pool.run([&](unsigned i) { ++calls[i]; });
   for (const auto& c : calls) EXPECT_EQ(c, 100);
+}
+
+TEST(worker_pool, throws_what_the_first_thread_threw_once_all_have_returned) {
+  for (const auto first : {worker_pool::first_worker::own_thread, worker_pool::first_worker::caller}) {
+    worker_pool pool({-1, -1, -1}, first);
+    std::atomic<int> calls = 0;
+    const auto fail = [&](unsigned from) {
+      pool.run([&](unsigned i) {
+        ++calls;
+        if (i >= from) throw std::runtime_error("thread " + std::to_string(i));
+      });
+    };
+    for (const unsigned from : {0u, 1u, 2u}) try {
+        fail(from);
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const std::runtime_error& error) { EXPECT_EQ(error.what(), "thread " + std::to_string(from)); }
+    EXPECT_NO_THROW(fail(3)) << "what was thrown is told once";
+    EXPECT_EQ(calls, 4 * 3);
+  }
 }
 
 TEST(worker_pool, pins_where_it_was_told_to) {

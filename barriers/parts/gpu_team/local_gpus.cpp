@@ -1,4 +1,4 @@
-#include "barriers/parts/round_loop/local_gpus.hpp"
+#include "barriers/parts/gpu_team/local_gpus.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
 
-namespace mgsync::round_loop {
+namespace mgsync::gpu_team {
 
 std::vector<gpu_member> gpus_of(const topology::group& group, int rank) {
   std::vector<gpu_member> mine;
@@ -57,4 +57,4 @@ std::string why_not_spin(const topology::group& group, const session& where) {
   return first_complaint(where, cuda::reason_not_to_spin(group.members.size()).value_or(""));
 }
 
-}  // namespace mgsync::round_loop
+}  // namespace mgsync::gpu_team

@@ -9,7 +9,7 @@
 #include "src/base/cuda.hpp"
 #include "src/base/session.hpp"
 
-namespace mgsync::round_loop {
+namespace mgsync::gpu_team {
 
 // The kernels of one barrier, timed and checked, as addresses; both take (device_run, arguments), the checked
 // one also the phase before the first. recorded, where there is one, takes the memory for what the blocks
@@ -48,4 +48,4 @@ std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned thr
 // Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
 std::string why_not_spin(const topology::group&, const session&);
 
-}  // namespace mgsync::round_loop
+}  // namespace mgsync::gpu_team
