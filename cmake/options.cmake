@@ -41,6 +41,16 @@ function(mgsync_compile_quickly target)
   endif()
 endfunction()
 
+# mgsync_embed(target symbol file): the file as an array of bytes, with a zero behind them (cmake/embed.cmake).
+function(mgsync_embed target symbol file)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cpp")
+  add_custom_command(OUTPUT "${source}"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${source}" -DSYMBOL=${symbol} -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake" VERBATIM)
+  target_sources(${target} PRIVATE "${source}")
+  set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 foreach(part CUDA MPI NCCL Z3 TESTS)
   if(NOT MGSYNC_${part} MATCHES "^(AUTO|ON|OFF)$")
     message(FATAL_ERROR "MGSYNC_${part} is '${MGSYNC_${part}}'; accepted: AUTO, ON, OFF")

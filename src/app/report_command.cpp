@@ -86,7 +86,7 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
            "note"}};
   chart c{{"changes", "After over before",
            "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."},
-          {"before", true},
+          {"before, each in its own unit", true},
           {"after / before"},
           {}};
   std::map<std::string, curve> by_word;

@@ -131,7 +131,7 @@ int show_figure(const options& asked) {
     for (const auto& one : study.shown.figures) {
       if (heading_of(one).name == asked.figure) {
         try {
-          const auto picture = report::to_svg(one);
+          const auto picture = report::to_svg_beside(one, study.shown.figures);
           if (asked.svg.empty() || asked.svg == "-") tell("{}", picture);
           else write_file_atomically(asked.svg, picture);
         } catch (const std::invalid_argument& error) {

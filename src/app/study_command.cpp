@@ -158,7 +158,8 @@ int tell_answer(const study& asked, const options& typed) {
                     typed.json));
   must_not_write_over(typed, answered.read);
   named_files files;
-  for (const auto& each : answered.figures) files[heading_of(each).name + ".svg"] = report::to_svg(each);
+  for (const auto& each : answered.figures)
+    files[heading_of(each).name + ".svg"] = report::to_svg_beside(each, answered.figures);
   write_figures(typed, files);
   if (!typed.json.empty()) {
     nlohmann::ordered_json document{
@@ -192,7 +193,7 @@ void refuse_description(const options& typed) {
 }  // namespace
 
 const presentation as_text_and_svg{[](const evaluation& e) { return report::to_text(e); },
-                                   [](const figure& f) { return report::to_svg(f); }};
+                                   report::to_svg_beside};
 
 std::vector<const study*> studies_asked(std::span<const std::string> arguments) {
   const auto words = plain_words(arguments);

@@ -190,7 +190,7 @@ presented_results present(std::span<const study* const> studies, std::vector<res
       auto made = s->evaluate(results);
       // A picture that cannot be drawn does not prevent the others.
       for (const auto& each : made.figures) try {
-          all.files[heading_of(each).name + ".svg"] = how.svg(each);
+          all.files[heading_of(each).name + ".svg"] = how.svg(each, made.figures);
         } catch (const std::invalid_argument& error) {
           say("mgsync: the figure {} cannot be drawn: {}\n", heading_of(each).name, error.what());
         }

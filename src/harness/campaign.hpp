@@ -22,7 +22,8 @@ namespace mgsync {
 // How evaluations are shown: as text, and their figures as files.
 struct presentation {
   std::string (*text)(const evaluation&) = nullptr;
-  std::string (*svg)(const figure&) = nullptr;  // throws std::invalid_argument where it cannot be drawn
+  // One of the figures that are shown together; throws std::invalid_argument where it cannot be drawn.
+  std::string (*svg)(const figure&, std::span<const figure> together) = nullptr;
 };
 
 struct campaign_request {

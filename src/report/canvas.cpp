@@ -3,159 +3,133 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "src/base/printable.hpp"
 #include "src/report/svg.hpp"
+
+extern const unsigned char mgsync_figure_css[];  // made by cmake/embed.cmake; ends with a zero
 
 namespace mgsync::report {
 
-std::string escaped(std::string_view words) {
-  std::string safe;
-  for (const char c : printable(words)) {
-    switch (c) {
-    case '&': safe += "&amp;"; break;
-    case '<': safe += "&lt;"; break;
-    case '>': safe += "&gt;"; break;
-    case '"': safe += "&quot;"; break;
-    case '\'': safe += "&#39;"; break;
-    case '\t': safe += ' '; break;
-    default: safe += c;
-    }
+std::string_view figure_style() { return reinterpret_cast<const char*>(mgsync_figure_css); }
+
+palette::palette(const std::vector<const figure*>& page) {
+  std::vector<std::string> order;
+  std::map<std::string, std::set<std::string>> beside;
+  for (const auto* one : page) {
+    const auto* c = std::get_if<chart>(one);
+    if (c == nullptr) continue;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < std::min(c->curves.size(), colored); ++i)
+      if (names.insert(c->curves[i].name).second && !beside.contains(c->curves[i].name))
+        order.push_back(c->curves[i].name);
+    for (const auto& name : names) beside[name].insert(names.begin(), names.end());
   }
-  return safe;
+  for (const auto& name : order) {
+    std::array<int, colored> taken{};
+    for (const auto& other : beside[name])
+      if (const auto color = of(other)) ++taken[*color];
+    colors_[name] = static_cast<std::size_t>(std::ranges::min_element(taken) - taken.begin());
+  }
 }
 
-namespace {
-
-struct palette {
-  std::string_view ink, soft, grid, paper;
-  std::array<std::string_view, 8> series;
-};
-constexpr palette light{
-    "#1b1f24",
-    "#57606a",
-    "#d8dee4",
-    "#ffffff",
-    {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a17800", "#3f8fc4", "#000000", "#7a5195"}};
-constexpr palette dark{
-    "#e6edf3",
-    "#9198a1",
-    "#30363d",
-    "#0d1117",
-    {"#56b4e9", "#f0803c", "#2fc79a", "#e29bc4", "#e6b422", "#8ec9ee", "#e6edf3", "#b79ad6"}};
-
-// Colours without CSS variables, which many picture viewers do not support.
-std::string colors(const palette& p) {
-  std::string css =
-      fmt::format(".mg-paper{{fill:{3}}}.mg-figure{{background:{3}}}.mg-text,.mg-title{{fill:{0}}}.mg-soft{{"
-                  "fill:{1}}}.mg-axis,.mg-line.mg-rest{{stroke:{1}}}circle.mg-rest{{fill:{1}}}"
-                  ".mg-grid,.mg-hole{{stroke:{2}}}.mg-cell{{stroke:{3}}}.mg-error{{stroke:{0}}}",
-                  p.ink, p.soft, p.grid, p.paper);
-  for (std::size_t i = 0; i < p.series.size(); ++i)
-    css += fmt::format(".mg-f{0}{{fill:{1}}}.mg-l{0}{{stroke:{1}}}", i, p.series[i]);
-  return css;
-}
-
-}  // namespace
-
-std::string_view figure_style() {
-  static const std::string css = fmt::format(
-      ".mg-figure{{font-family:Helvetica,Arial,sans-serif;max-width:100%;height:auto}}.mg-text{{font-size:"
-      "12px}}"
-      ".mg-soft,.mg-on-dark,.mg-on-light{{font-size:11px}}.mg-title{{font-size:15px;font-weight:bold}}.mg-on-"
-      "dark{{fill:#fff}}"
-      ".mg-on-light{{fill:#000}}.mg-axis,.mg-grid,.mg-cell,.mg-hole{{stroke-width:1}}.mg-hole{{fill:none}}"
-      ".mg-line{{fill:none;stroke-width:2}}.mg-dashed{{stroke-dasharray:6 "
-      "4}}.mg-leader{{fill:none;stroke-width:1;opacity:.6}}.mg-band{{opacity:.22;stroke:none}}"
-      ".mg-rest{{opacity:.35;stroke-width:1}}.mg-sample{{opacity:.45}}.mg-error{{stroke-width:1.5;fill:none}}"
-      ".mg-reference{{fill-opacity:.35}}\n{}\n"
-      "@media (prefers-color-scheme:dark){{{}}}\n@media print{{{}}}",
-      colors(light), colors(dark), colors(light));
-  return css;
+std::optional<std::size_t> palette::of(const std::string& name) const {
+  const auto found = colors_.find(name);
+  return found == colors_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void canvas::line(double x1, double y1, double x2, double y2, std::string_view css) {
-  body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1,
-                       y1, x2, y2, css);
+  add(element("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", css}}));
 }
 
 // The marks are many, and all of them are in the page's tables too, so the Tab key does not stop at them.
 void canvas::add(const std::string& shape, std::string_view source) {
-  body_ += rows_.empty() || source.empty() ? shape + "\n"
-                                           : fmt::format("<a href=\"#{}{}\" tabindex=\"-1\">{}</a>\n",
-                                                         escaped(rows_), escaped(source), shape);
+  const bool linked = !rows_.empty() && !source.empty();
+  body_ += linked ? enclosing("a", {{"href", fmt::format("#{}{}", rows_, source)}, {"tabindex", -1}}, shape)
+                  : shape;
+  body_ += '\n';
 }
+
+namespace {
+
+std::string title_of(std::string_view tip) { return tip.empty() ? "" : element("title", {}, tip); }
+
+}  // namespace
 
 void canvas::rectangle(double x, double y, double width, double height, std::string_view css,
                        std::string_view tip, std::string_view fill, std::string_view source) {
-  auto shape =
-      fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"{}", x, y,
-                  std::max(width, 0.0), std::max(height, 0.0), css,
-                  fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill));
-  shape += tip.empty() ? "/>" : fmt::format("><title>{}</title></rect>", escaped(tip));
-  add(shape, source);
+  add(enclosing("rect",
+                {{"x", x},
+                 {"y", y},
+                 {"width", std::max(width, 0.0)},
+                 {"height", std::max(height, 0.0)},
+                 {"class", css},
+                 {"fill", fill}},
+                title_of(tip)),
+      source);
 }
 
 void canvas::dot(double x, double y, double radius, std::string_view css, std::string_view tip,
                  std::string_view source) {
-  auto shape =
-      fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" class=\"{}\"", x, y, radius, css);
-  shape += tip.empty() ? "/>" : fmt::format("><title>{}</title></circle>", escaped(tip));
-  add(shape, source);
+  add(enclosing("circle", {{"cx", x}, {"cy", y}, {"r", radius}, {"class", css}}, title_of(tip)), source);
 }
 
 void canvas::path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed) {
-  body_ += fmt::format("<path class=\"{}\" d=\"", css);
-  for (std::size_t i = 0; i < points.size(); ++i)
-    body_ += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", points[i].first, points[i].second);
-  body_ += closed ? "Z\"/>\n" : "\"/>\n";
+  std::string way;
+  for (const auto& [x, y] : points) way += fmt::format("{}{:.1f} {:.1f}", way.empty() ? "M" : "L", x, y);
+  add(element("path", {{"class", css}, {"d", way + (closed ? "Z" : "")}}));
 }
 
 void canvas::text(double x, double y, std::string_view words, std::string_view css, std::string_view anchor,
                   double turned) {
-  body_ += fmt::format(
-      "<text x=\"{0:.1f}\" y=\"{1:.1f}\" class=\"{2}\" text-anchor=\"{3}\"{4}>{5}</text>\n", x, y, css,
-      anchor, turned == 0 ? "" : fmt::format(" transform=\"rotate({:.0f} {:.1f} {:.1f})\"", turned, x, y),
-      escaped(words));
+  add(element("text",
+              {{"x", x},
+               {"y", y},
+               {"class", css},
+               {"text-anchor", anchor},
+               {"transform", turned == 0 ? "" : fmt::format("rotate({:.0f} {:.1f} {:.1f})", turned, x, y)}},
+              words));
 }
 
 std::string canvas::finish(const figure_heading& heading, double width, double height,
                            bool with_style) const {
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mg-figure\" width=\"{0:.0f}\" "
-                     "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-                     "{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n{3}<rect width=\"{0:.0f}\" "
-                     "height=\"{1:.0f}\" class=\"mg-paper\"/>\n"
-                     "<text x=\"16\" y=\"24\" class=\"mg-title\">{2}</text>\n{4}</svg>\n",
-                     width, height, escaped(heading.title),
-                     with_style ? fmt::format("<style>{}</style>\n", figure_style()) : "", body_);
+  const auto w = std::lround(width), h = std::lround(height);
+  const auto style = with_style ? fmt::format("<style>{}</style>\n", figure_style()) : "";
+  const auto paper = element("rect", {{"width", w}, {"height", h}, {"class", "mg-paper"}}),
+             title = element("text", {{"x", 16}, {"y", 24}, {"class", "mg-title"}},
+                             fitted(heading.title, width - 20, 8.1));
+  return enclosing("svg",
+                   {{"xmlns", "http://www.w3.org/2000/svg"},
+                    {"class", "mg-figure"},
+                    {"width", w},
+                    {"height", h},
+                    {"viewBox", fmt::format("0 0 {} {}", w, h)},
+                    {"role", "img"},
+                    {"aria-label", heading.title}},
+                   fmt::format("\n{}{}\n{}\n{}", style, paper, title, body_)) +
+         "\n";
 }
 
 std::string of_color(std::string_view kind, std::size_t index) {
-  return fmt::format("mg-{}{}", kind, index % 8);
+  return fmt::format("mg-{}{}", kind, index % colored);
 }
 
-double legend(canvas& on, const std::vector<std::pair<std::string, bool>>& names, bool lines) {
+double legend(canvas& on, const std::vector<std::pair<std::string, std::size_t>>& names) {
   double x = 16, y = below_title;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const double needs = 30 + width_of(names[i].first);
+  for (const auto& [name, color] : names) {
+    const auto shown = fitted(name, picture_width - right_margin - 46);
+    const double needs = 30 + width_of(shown);
     if (x > 16 && x + needs > picture_width - right_margin) x = 16, y += 18;
-    if (lines)
-      on.line(x, y - 4, x + 20, y - 4,
-              fmt::format("mg-line {}{}", of_color("l", i), names[i].second ? " mg-dashed" : ""));
-    else on.rectangle(x, y - 10, 12, 12, of_color("f", i));
-    on.text(x + (lines ? 25 : 17), y, names[i].first);
+    on.rectangle(x, y - 10, 12, 12, of_color("f", color));
+    on.text(x + 17, y, shown);
     x += needs + 8;
   }
   return y + (names.empty() ? 0 : 18);
-}
-
-double width_of(std::string_view words, double letter_px) {
-  const auto letters = std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; });
-  return static_cast<double>(letters) * letter_px;
 }
 
 std::string readable(double value, bool padded) {

@@ -1,13 +1,33 @@
 // Draws SVG: shapes that are appended to one text, and scales with readable ticks.
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/base/markup.hpp"
 #include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
+
+// The most curves that colours can distinguish.
+inline constexpr std::size_t colored = 8;
+
+// The colours of the curves of all pictures on a page. A name has one colour in all of them, and names that
+// stand in one picture have different ones, as long as the colours suffice.
+class palette {
+ public:
+  // The pictures in their order: the first curve of the first picture has the first colour.
+  explicit palette(const std::vector<const figure*>& page);
+  // Nothing for a name that no coloured curve of the page has.
+  std::optional<std::size_t> of(const std::string& name) const;
+
+ private:
+  std::map<std::string, std::size_t> colors_;
+};
 
 class canvas {
  public:
@@ -30,7 +50,7 @@ class canvas {
   std::string finish(const figure_heading&, double width, double height, bool with_style) const;
 
  private:
-  void add(const std::string& shape, std::string_view source);
+  void add(const std::string& shape, std::string_view source = "");
 
   std::string body_;
   std::string rows_;
@@ -68,11 +88,7 @@ inline constexpr double picture_width = 720, below_title = 44, right_margin = 24
 std::string of_color(std::string_view kind, std::size_t index);
 
 // Names with their colours, a line per eight or so, below the title; returns where the drawing may begin.
-// true: dashed.
-double legend(canvas&, const std::vector<std::pair<std::string, bool>>& names, bool lines);
-
-// The approximate width of words in pixels, at this font size.
-double width_of(std::string_view words, double letter_px = 6.3);
+double legend(canvas&, const std::vector<std::pair<std::string, std::size_t>>& names);
 
 // A number for people: four digits, no exponent between 0.001 and 10^7. `padded`: with trailing zeros, for
 // columns.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "src/report/svg.hpp"
+#include "src/base/markup.hpp"
 
 extern const unsigned char mgsync_glossary[];  // made by cmake/embed.cmake; ends with a zero
 

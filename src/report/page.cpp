@@ -13,9 +13,12 @@
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/glossary.hpp"
-#include "src/report/page_assets.hpp"
 #include "src/report/svg.hpp"
 #include "src/results/frame/results_table.hpp"
+
+// Made by cmake/embed.cmake; they end with a zero.
+extern const unsigned char mgsync_page_css[];
+extern const unsigned char mgsync_page_js[];
 
 namespace mgsync::report {
 namespace {
@@ -61,9 +64,9 @@ std::string html_commands(const std::vector<std::string>& commands) {
 }
 
 // A picture that cannot be drawn does not prevent the others.
-std::string picture_of(const figure& one, std::string_view rows) {
+std::string picture_of(const figure& one, std::string_view rows, const palette& colors) {
   try {
-    return to_svg(one, false, rows);
+    return to_svg(one, {false, rows, &colors});
   } catch (const std::invalid_argument& error) {
     return fmt::format("<p>This figure, {}, cannot be drawn: {}.</p>", escaped(heading_of(one).title),
                        escaped(error.what()));
@@ -80,12 +83,13 @@ std::string numbers_of(const figure& one, std::string_view rows) {
   }
 }
 
-std::string html_figure(const figure& one, const page_section& in, std::size_t number) {
+std::string html_figure(const figure& one, const page_section& in, std::size_t number,
+                        const palette& colors) {
   const auto& heading = heading_of(one);
-  std::string text =
-      fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div "
-                  "class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n",
-                  in.id, number, escaped(heading.name), picture_of(one, in.rows), escaped(heading.caption));
+  std::string text = fmt::format("<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n<div "
+                                 "class=\"wide\">{}</div>\n<figcaption>{}</figcaption>\n",
+                                 in.id, number, escaped(heading.name), picture_of(one, in.rows, colors),
+                                 escaped(heading.caption));
   return text + numbers_of(one, in.rows) + html_commands(in.commands) + "</figure>\n";
 }
 
@@ -94,7 +98,7 @@ bool is_empty(const page_section& s) {
   return s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty();
 }
 
-std::string html_section(const page_section& s, std::string_view css = "") {
+std::string html_section(const page_section& s, const palette& colors, std::string_view css = "") {
   std::string text =
       fmt::format("<section id=\"{}\"{}>\n", s.id, css.empty() ? "" : fmt::format(" class=\"{}\"", css));
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
@@ -109,10 +113,10 @@ std::string html_section(const page_section& s, std::string_view css = "") {
     std::size_t end = i;
     while (end < s.shown.figures.size() && kind_of(end) == kind_of(i)) ++end;
     const std::size_t open = end - i > most_of_a_kind + 1 ? i + most_of_a_kind : end;
-    for (; i < open; ++i) text += html_figure(s.shown.figures[i], s, i + 1);
+    for (; i < open; ++i) text += html_figure(s.shown.figures[i], s, i + 1, colors);
     if (i == end) continue;
     text += fmt::format("<details><summary>{} more pictures like these</summary>\n", end - i);
-    for (; i < end; ++i) text += html_figure(s.shown.figures[i], s, i + 1);
+    for (; i < end; ++i) text += html_figure(s.shown.figures[i], s, i + 1, colors);
     text += "</details>\n";
   }
   for (const auto& t : s.shown.tables) {
@@ -274,9 +278,15 @@ std::string html_contents(const page& p) {
 
 }  // namespace
 
+std::string page_style() {
+  return std::string(figure_style()) + reinterpret_cast<const char*>(mgsync_page_css);
+}
+
+std::string_view page_script() { return reinterpret_cast<const char*>(mgsync_page_js); }
+
 std::string to_html(const page& p) {
-  const std::string style = page_style();
-  const std::string script(page_script());
+  const auto style = page_style();
+  const auto script = page_script();
   std::string text = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src "
@@ -286,9 +296,13 @@ std::string to_html(const page& p) {
       content_hash(style), content_hash(script), escaped(p.title), style);
   text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title),
                       escaped(p.subtitle));
-  text += html_contents(p) + html_section(p.verdict, "verdict");
+  std::vector<const figure*> pictures;
   for (const auto& s : p.sections)
-    if (!is_empty(s)) text += html_section(s);
+    for (const auto& one : s.shown.figures) pictures.push_back(&one);
+  const palette colors(pictures);
+  text += html_contents(p) + html_section(p.verdict, colors, "verdict");
+  for (const auto& s : p.sections)
+    if (!is_empty(s)) text += html_section(s, colors);
   if (!p.drawings.empty()) {
     text += "<section id=\"topology\"><h2>Topology</h2>\n";
     for (const auto& d : p.drawings)

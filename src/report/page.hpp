@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/results/frame/figure.hpp"
@@ -54,5 +55,9 @@ struct page {
 };
 
 std::string to_html(const page&);
+
+// What the page's policy names by hash: its style, with that of the figures, and its script.
+std::string page_style();
+std::string_view page_script();
 
 }  // namespace mgsync::report

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/timeline_picture.hpp"
 
@@ -16,11 +15,6 @@ namespace mgsync::report {
 namespace {
 
 constexpr double width = picture_width, top = below_title, right = right_margin;
-
-struct look {
-  bool with_style;
-  std::string_view rows;  // the prefix of links to rows; empty: no links
-};
 
 struct range {
   double low = std::numeric_limits<double>::infinity();
@@ -54,15 +48,15 @@ void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const
     last = tick.px + half;
   }
   on.line(left, to, end, to, "mg-axis");
-  on.text((left + end) / 2, to + 36, x.label, "mg-text", "middle");
-  on.text(18, (from + to) / 2, y.label, "mg-text", "middle", -90);
+  on.text((left + end) / 2, to + 36, fitted(x.label, end - left), "mg-text", "middle");
+  on.text(18, (from + to) / 2, fitted(y.label, to - from), "mg-text", "middle", -90);
 }
 
-constexpr std::size_t colored = 8;  // the most curves that colours can distinguish; further ones are thin and
-                                    // show their names at the pointer
+constexpr double most_name = 232, name_letter = 6.6;  // of a curve, in pixels
 
 // Places the names at the ends of their curves, in the order of the ends and without overlaps.
-void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& up, double from, double to) {
+void name_curves(canvas& on, const chart& c, const palette& colors, const ruler& across, const ruler& up,
+                 double from, double to) {
   struct label {
     double x, y;
     std::size_t index;
@@ -110,16 +104,18 @@ void name_curves(canvas& on, const chart& c, const ruler& across, const ruler& u
     const auto& of = labels[k];
     if (std::abs(places[k] - of.y) > 3 || of.x < end)
       on.path({{of.x + 5, of.y}, {end + 14, places[k]}},
-              fmt::format("mg-leader {}", of_color("l", of.index)));
-    on.text(end + 17, places[k] + 4, c.curves[of.index].name);
+              fmt::format("mg-leader {}", of_color("l", colors.of(c.curves[of.index].name).value_or(0))));
+    on.text(end + 17, places[k] + 4, fitted(c.curves[of.index].name, most_name, name_letter));
   }
 }
 
-void draw_curve(canvas& on, const chart& c, std::size_t index, const ruler& across, const ruler& up) {
+void draw_curve(canvas& on, const chart& c, std::size_t index, const palette& colors, const ruler& across,
+                const ruler& up) {
   const auto& one = c.curves[index];
   const bool rest = index >= colored;
-  const std::string fill = rest ? "mg-rest" : of_color("f", index),
-                    stroke = rest ? "mg-rest" : of_color("l", index);
+  const auto color = colors.of(one.name).value_or(0);
+  const std::string fill = rest ? "mg-rest" : of_color("f", color),
+                    stroke = rest ? "mg-rest" : of_color("l", color);
   std::vector<std::pair<double, double>> line, band;
   for (const auto& p : one.points) {
     line.emplace_back(across.at(p.x), up.at(p.y));
@@ -188,7 +184,7 @@ std::string draw(const chart& whole, const look& how) {
   double names = 0;
   for (const auto& one : c.curves) {
     if (&one - c.curves.data() < static_cast<std::ptrdiff_t>(colored))
-      names = std::max(names, width_of(one.name, 6.6));
+      names = std::max(names, std::min(width_of(one.name, name_letter), most_name));
     for (const auto& p : one.points) {
       xs.add(p.x);
       ys.add(p.y);
@@ -200,20 +196,23 @@ std::string draw(const chart& whole, const look& how) {
   canvas on(how.rows);
   // Curves of dots have no end, so their names stand above the drawing.
   const bool dots = std::any_of(c.curves.begin(), c.curves.end(), [](const curve& one) { return one.dots; });
-  std::vector<std::pair<std::string, bool>> listed;
+  std::vector<std::pair<std::string, std::size_t>> listed;
   for (const auto& one : c.curves)
-    if (dots && listed.size() < colored) listed.emplace_back(one.name, one.reference);
-  const double from = dots ? legend(on, listed, false) : top, to = from + 300, left = 74;
+    if (dots && listed.size() < colored) listed.emplace_back(one.name, how.colors->of(one.name).value_or(0));
+  const double from = dots ? legend(on, listed) : top, to = from + 300;
   const double end = width - (dots ? right : std::clamp(names + 28, 24.0, 260.0));
-  const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false), up(c.y, ys.low, ys.high, to, from);
+  const ruler up(c.y, ys.low, ys.high, to, from);
+  double left = 74;
+  for (const auto& tick : up.ticks()) left = std::max(left, 32 + width_of(tick.label));
+  const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false);
   const bool counts =
       c.x.categories.empty() && std::all_of(c.curves.begin(), c.curves.end(), [](const curve& one) {
         return std::all_of(one.points.begin(), one.points.end(),
                            [](const chart_point& p) { return p.x == std::floor(p.x); });
       });
   axes(on, c.x, c.y, across, up, {left, end, from, to, counts});
-  for (std::size_t i = c.curves.size(); i-- > 0;) draw_curve(on, c, i, across, up);
-  if (!dots) name_curves(on, c, across, up, from, to);
+  for (std::size_t i = c.curves.size(); i-- > 0;) draw_curve(on, c, i, *how.colors, across, up);
+  if (!dots) name_curves(on, c, *how.colors, across, up, from, to);
   if (c.curves.size() > colored)
     on.text(left, to + 54,
             fmt::format("thin: {} others, named when pointed at and in the table of the numbers",
@@ -252,26 +251,29 @@ std::string draw(const heat_map& map, const look& how) {
       if (value) all.add(*value);
   if (!(all.low <= all.high)) throw std::invalid_argument("a heat map without a value");
   if (all.low < 1 / largest_drawn) throw std::invalid_argument("a heat map shows values above 0 only");
-  double names = 30;
-  for (const auto& row : map.rows) names = std::max(names, width_of(row));
+  double names = 30, longest = 0, widest = 32;
+  for (const auto& row : map.rows) names = std::clamp(width_of(row), names, most_name);
+  for (const auto& column : map.columns) longest = std::clamp(width_of(column, 6), longest, most_name);
+  for (const auto& row : map.values)
+    for (const auto& value : row)
+      if (value) widest = std::max(widest, width_of(readable(*value, true), 6));
   const double left = 40 + names, high = 30;
   const double cell =
-      std::clamp((width - right - left) / static_cast<double>(map.columns.size()), 38.0, 96.0);
-  double longest = 0;
-  for (const auto& column : map.columns) longest = std::max(longest, width_of(column, 6));
+      std::clamp((width - right - left) / static_cast<double>(map.columns.size()), widest + 6, 96.0);
   const bool turned = longest > cell - 4;  // long names of columns are written at an angle
   const double from = top + 34 + (turned ? longest * 0.5 : 0);
   canvas on(how.rows);
   on.text(left, top,
           fmt::format("{} ({})", map.column_label, map.unit.empty() ? "no unit" : "cells in " + map.unit));
   for (std::size_t c = 0; c < map.columns.size(); ++c)
-    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, map.columns[c], "mg-soft",
-            turned ? "start" : "middle", turned ? -30 : 0);
+    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, fitted(map.columns[c], most_name, 6),
+            "mg-soft", turned ? "start" : "middle", turned ? -30 : 0);
   const double to = from + high * static_cast<double>(map.rows.size());
-  on.text(18, (from + to) / 2, map.row_label, "mg-text", "middle", -90);
+  const double tall = std::max(to - from, std::min(width_of(map.row_label), most_name));
+  on.text(18, from + tall / 2, fitted(map.row_label, tall), "mg-text", "middle", -90);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const double y = from + high * static_cast<double>(r);
-    on.text(left - 8, y + high / 2 + 4, map.rows[r], "mg-soft", "end");
+    on.text(left - 8, y + high / 2 + 4, fitted(map.rows[r], most_name, 6), "mg-soft", "end");
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
       const double x = left + cell * static_cast<double>(c);
       const auto& value = map.values.at(r).at(c);
@@ -298,7 +300,7 @@ std::string draw(const heat_map& map, const look& how) {
   return on.finish(map.heading,
                    std::max(width, left + cell * static_cast<double>(map.columns.size()) +
                                        (turned ? longest * 0.87 - cell / 2 : right)),
-                   to + 16, how.with_style);
+                   from + tall + 16, how.with_style);
 }
 
 std::string draw(const bar_chart& c, const look& how) {
@@ -318,9 +320,9 @@ std::string draw(const bar_chart& c, const look& how) {
   }
   if (!c.values.logarithmic) all.add(0);
   canvas on(how.rows);
-  std::vector<std::pair<std::string, bool>> parts;
-  for (const auto& name : c.part_names) parts.emplace_back(name, false);
-  const double from = legend(on, parts, false), left = std::min(30 + names, 300.0), high = 22;
+  std::vector<std::pair<std::string, std::size_t>> parts;
+  for (const auto& name : c.part_names) parts.emplace_back(name, parts.size());
+  const double from = legend(on, parts), left = std::min(30 + names, 300.0), high = 22;
   const double to = from + high * static_cast<double>(c.bars.size()),
                end =
                    width - right - std::clamp(notes + 60, 60.0, 300.0);  // room for the values after the bars
@@ -337,13 +339,17 @@ std::string draw(const bar_chart& c, const look& how) {
   for (std::size_t i = 0; i < c.bars.size(); ++i) {
     const auto& b = c.bars[i];
     const double y = from + high * static_cast<double>(i) + 3;
-    on.text(left - 8, y + 12, b.name, "mg-text", "end");
+    on.text(left - 8, y + 12, fitted(b.name, left - 12), "mg-text", "end");
     double sum = 0, x = left;
     for (std::size_t p = 0; p < b.parts.size(); ++p) {
       sum += b.parts[p];
       const double until = sum > 0 ? across.at(sum) : left;
+      const auto of_subject = how.colors->of(b.subject);
+      const auto css = !c.part_names.empty() ? of_color("f", p)
+                       : of_subject          ? of_color("f", *of_subject)
+                                             : "mg-plain";
       on.rectangle(x, y, until - x, high - 6,
-                   fmt::format("mg-mark {}{}", of_color("f", p), b.reference ? " mg-reference" : ""),
+                   fmt::format("mg-mark {}{}", css, b.reference ? " mg-reference" : ""),
                    fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "",
                                readable(b.parts[p])),
                    "", b.source);
@@ -353,11 +359,11 @@ std::string draw(const bar_chart& c, const look& how) {
       on.line(across.at(std::max(*b.low, all.low)), y + (high - 6) / 2, across.at(*b.high),
               y + (high - 6) / 2, "mg-error");
     const double behind = std::max(x, b.high ? across.at(*b.high) : x);
-    on.text(behind + 6, y + 12, fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note),
-            "mg-soft");
+    const auto words = fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note);
+    on.text(behind + 6, y + 12, fitted(words, width - behind - 8, 6), "mg-soft");
   }
   on.line(left, from, left, to, "mg-axis");
-  on.text((left + end) / 2, to + 34, c.values.label, "mg-text", "middle");
+  on.text((left + end) / 2, to + 34, fitted(c.values.label, end - left + 60), "mg-text", "middle");
   return on.finish(c.heading, width, to + 46, how.with_style);
 }
 
@@ -365,9 +371,18 @@ std::string draw(const timeline& t, const look& how) { return draw_timeline(t, h
 
 }  // namespace
 
-std::string to_svg(const figure& what, bool with_style, std::string_view rows) {
+std::string to_svg(const figure& what, const look& how) {
   check_parts(what);
-  return std::visit([&](const auto& one) { return draw(one, {with_style, rows}); }, what);
+  const palette own({&what});
+  const look all{how.with_style, how.rows, how.colors != nullptr ? how.colors : &own};
+  return std::visit([&](const auto& one) { return draw(one, all); }, what);
+}
+
+std::string to_svg_beside(const figure& what, std::span<const figure> together) {
+  std::vector<const figure*> page;
+  for (const auto& one : together) page.push_back(&one);
+  const palette colors(page);
+  return to_svg(what, {.colors = &colors});
 }
 
 }  // namespace mgsync::report

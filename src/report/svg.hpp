@@ -3,23 +3,29 @@
 // have the class "mg-mark".
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "src/report/canvas.hpp"
 #include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 
-// The figure as an <svg> element. A figure on its own contains its style; a page contains figure_style() once
-// instead. `rows`: the prefix of links from marks to their rows, such as "row-"; empty: no links. Throws
-// std::invalid_argument for a figure without data, with inconsistent parts, or with a value that its scale
-// cannot show.
-std::string to_svg(const figure&, bool with_style = true, std::string_view rows = "");
+struct look {
+  bool with_style = true;           // a picture on its own contains figure_style(); a page does so once
+  std::string_view rows{};          // the prefix of links from marks to their rows, "row-"; empty: no links
+  const palette* colors = nullptr;  // of the page; nullptr: of this figure alone
+};
+
+// The figure as an <svg> element. Throws std::invalid_argument for a figure without data, with inconsistent
+// parts, or with a value that its scale cannot show.
+std::string to_svg(const figure&, const look& = {});
+
+// One picture of several that are shown together, in the colours of all.
+std::string to_svg_beside(const figure&, std::span<const figure> together);
 
 // CSS of all figures, without <style>.
 std::string_view figure_style();
-
-// Escapes text for XML and HTML: & < > " ', and the characters that printable() escapes.
-std::string escaped(std::string_view text);
 
 }  // namespace mgsync::report

@@ -51,9 +51,9 @@ merged_row merge(std::span<const track> some) {
 // The names of events, in the order of their first appearance.
 struct kinds {
   std::map<std::string, std::size_t> index;
-  std::vector<std::pair<std::string, bool>> names;
+  std::vector<std::pair<std::string, std::size_t>> names;
   void add(const std::string& name) {
-    if (index.try_emplace(name, index.size()).second) names.emplace_back(name, false);
+    if (index.try_emplace(name, index.size()).second) names.emplace_back(name, names.size());
   }
 };
 
@@ -95,12 +95,15 @@ void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, cons
     }
 }
 
-void draw_bracket(canvas& on, const timeline& t, const ruler& across, double low, double left, double y) {
+// Returns its lower end.
+double draw_bracket(canvas& on, const timeline& t, const ruler& across, double low, double left, double y) {
   const double wide = across.at(low + t.uncertainty) - across.at(low);
   on.line(left, y, left + wide, y, "mg-error");
   for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
-  on.text(left + wide + 8, y + 4,
-          fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit), "mg-soft");
+  const auto words = fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit);
+  const bool fits = left + wide + 8 + width_of(words, 6) <= width;
+  on.text(fits ? left + wide + 8 : left, y + (fits ? 4 : 17), words, "mg-soft");
+  return y + (fits ? 14 : 28);
 }
 
 // Writes the caption in lines below a picture that is not on a page. Returns its lower end.
@@ -155,7 +158,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   double names = 30;
   for (const auto& row : rows) names = std::max(names, width_of(row.name, 6));
   canvas on;
-  const double from = legend(on, known.names, false), left = std::min(26 + names, 240.0);
+  const double from = legend(on, known.names), left = std::min(26 + names, 240.0);
   const double tall =
       std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
   const double to = from + tall * static_cast<double>(rows.size());
@@ -168,14 +171,14 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double y = from + tall * static_cast<double>(i);
     if (y + tall / 2 >= named_until + 13) {
-      on.text(left - 6, y + tall / 2 + 4, rows[i].name, "mg-soft", "end");
+      on.text(left - 6, y + tall / 2 + 4, fitted(rows[i].name, left - 10, 6), "mg-soft", "end");
       named_until = y + tall / 2;
     }
     draw_row(on, rows[i], t, across, known, y, tall);
     if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (high - low) / 10)
       draw_uncertainty(on, rows[i], t, across, y, tall);
   }
-  on.text((left + width - right) / 2, to + 34, t.unit, "mg-text", "middle");
+  on.text((left + width - right) / 2, to + 34, fmt::format("time ({})", t.unit), "mg-text", "middle");
   double end = to + 46;
   if (rows.size() < t.tracks.size()) {
     on.text(left, end + 4,
@@ -184,10 +187,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
             "mg-soft");
     end += 16;
   }
-  if (t.uncertainty > 0) {
-    draw_bracket(on, t, across, low, left, end);
-    end += 14;
-  }
+  if (t.uncertainty > 0) end = draw_bracket(on, t, across, low, left, end);
   if (with_style && !t.heading.caption.empty()) end = draw_caption(on, t.heading.caption, end) + 8;
   return on.finish(t.heading, width, end, with_style);
 }

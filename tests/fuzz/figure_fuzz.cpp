@@ -173,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto rows = in.coin() ? in.words() : "";
   const auto made = figure_of(in);
   try {
-    const auto svg = report::to_svg(made, with_style, rows);
+    const auto svg = report::to_svg(made, {with_style, rows});
     fuzz::must_be_well_formed(svg);
     if (svg.size() > (std::size_t{1} << 20) + 100 * size) std::abort();  // it ends, and soon
   } catch (const std::invalid_argument&) {}

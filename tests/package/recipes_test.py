@@ -115,11 +115,11 @@ def main():
         assert len(done) == len(re.findall(r"^```(?:cpp|cmake|csv|json)$", page, re.M)), done
         run([cmake, "-S", copy, "-B", made, "-G", "Ninja", "-DMGSYNC_CUDA=OFF", "-DMGSYNC_NCCL=OFF", "-DMGSYNC_MPI=OFF", "-DMGSYNC_Z3=OFF",
              "-DMGSYNC_TESTS=OFF", "-DMGSYNC_WERROR=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"])
-        run([cmake, f"-DINPUT={copy}/src/results/frame/papers.csv", f"-DOUTPUT={made}/src/results/papers.cpp", "-DSYMBOL=mgsync_papers_csv",
+        run([cmake, f"-DINPUT={copy}/src/results/frame/papers.csv", f"-DOUTPUT={made}/src/results/mgsync_papers_csv.cpp", "-DSYMBOL=mgsync_papers_csv",
              "-P", copy / "cmake/embed.cmake"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
-               "prometheus_document.cpp", "further_statistics.cpp", "papers.cpp")
+               "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]

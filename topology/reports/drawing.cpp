@@ -129,19 +129,4 @@ std::string short_model(const gpu& g) {
   return g.name;
 }
 
-std::string xml_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-    case '&': result += "&amp;"; break;
-    case '<': result += "&lt;"; break;
-    case '>': result += "&gt;"; break;
-    case '"': result += "&quot;"; break;
-    default:
-      result += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
-    }
-  }
-  return result;
-}
-
 }  // namespace mgsync::topology

@@ -46,7 +46,4 @@ std::string machine_title(const machine&);
 // The GPU's name without the words that the names of all GPUs share.
 std::string short_model(const gpu&);
 
-// Text for XML: escapes what it must not hold.
-std::string xml_text(std::string_view);
-
 }  // namespace mgsync::topology

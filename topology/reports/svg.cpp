@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/markup.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/reports/drawing.hpp"
@@ -16,8 +17,8 @@ namespace {
 constexpr double gpu_width = 108, gpu_height = 66, gap = 18, margin = 24, cpu_top = 56, cpu_height = 84;
 constexpr double gpu_top = cpu_top + cpu_height + 74, gpu_bottom = gpu_top + gpu_height;
 constexpr double bar_height = 34, bar_gap = 92, numa_least = 210;
-constexpr double bold_letter = 0.68;
-constexpr std::string_view link_color = "#2f7d32", pcie_color = "#8a8f98";
+constexpr double letter = 0.56, bold_letter = 0.68;  // their widths, of this font, by its size
+constexpr std::string_view link_color = "#2f7d32", pcie_color = "#8a8f98", ink = "#1b1f24";
 
 struct box {
   double x = 0, width = 0;
@@ -32,12 +33,6 @@ struct column {
   box place;
 };
 
-// As many letters as fit (a letter of this font is about 0.56 em wide, a bold one 0.68).
-std::string fitted(const std::string& text, double width, double size, double letter = 0.56) {
-  const auto most = static_cast<std::size_t>(std::max(4.0, width / (size * letter)));
-  return text.size() <= most ? text : text.substr(0, most - 2) + "..";
-}
-
 class painter {
  public:
   explicit painter(const machine& m) : machine_(m), drawing_(drawing_of(m)) {}
@@ -50,43 +45,71 @@ class painter {
     paint_bars();
     paint_arcs();
     paint_legend();
-    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-                       "viewBox=\"0 0 {0:.0f} "
-                       "{1:.0f}\" "
-                       "font-family=\"Helvetica, Arial, sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
-                       "fill=\"white\"/>\n"
-                       "<text x=\"{2}\" y=\"32\" font-size=\"18\" font-weight=\"bold\" "
-                       "fill=\"#1b1f24\">{3}</text>\n{4}{5}{6}</svg>\n",
-                       width_, bottom_ + margin, margin, xml_text(machine_title(machine_)), back_, lines_,
-                       front_);
+    const auto w = std::lround(width_), h = std::lround(bottom_ + margin);
+    const auto title = text(margin, 32, 18, ink, machine_title(machine_), "start", "bold");
+    return enclosing("svg",
+                     {{"xmlns", "http://www.w3.org/2000/svg"},
+                      {"width", w},
+                      {"height", h},
+                      {"viewBox", fmt::format("0 0 {} {}", w, h)},
+                      {"font-family", "Helvetica, Arial, sans-serif"}},
+                     fmt::format("\n{}{}{}{}{}", rectangle(0, 0, width_, bottom_ + margin, "white", ""),
+                                 title, back_, lines_, front_)) +
+           "\n";
   }
 
  private:
   static std::string text(double x, double y, double size, std::string_view color, const std::string& what,
-                          std::string_view anchor = "middle", std::string_view weight = "normal") {
-    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.0f}\" fill=\"{}\" text-anchor=\"{}\" "
-                       "font-weight=\"{}\">{}</text>\n",
-                       x, y, size, color, anchor, weight, xml_text(what));
+                          std::string_view anchor = "middle", std::string_view weight = "") {
+    return element("text",
+                   {{"x", x},
+                    {"y", y},
+                    {"font-size", std::lround(size)},
+                    {"fill", color},
+                    {"text-anchor", anchor},
+                    {"font-weight", weight}},
+                   what) +
+           "\n";
   }
   static std::string rectangle(double x, double y, double w, double h, std::string_view fill,
-                               std::string_view stroke, std::string_view more = "") {
-    return fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"{}\" "
-        "stroke=\"{}\"{}/>\n",
-        x, y, w, h, fill, stroke, more);
+                               std::string_view stroke, std::string_view dashes = "") {
+    return element("rect", {{"x", x},
+                            {"y", y},
+                            {"width", w},
+                            {"height", h},
+                            {"rx", stroke.empty() ? "" : "6"},
+                            {"fill", fill},
+                            {"stroke", stroke},
+                            {"stroke-dasharray", dashes}}) +
+           "\n";
   }
   static std::string line(double x1, double y1, double x2, double y2, std::string_view color, double width) {
-    return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-                       "stroke-width=\"{:.1f}\"/>\n",
-                       x1, y1, x2, y2, color, width);
+    return element(
+               "line",
+               {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"stroke", color}, {"stroke-width", width}}) +
+           "\n";
+  }
+  // From one end down to `depth`, and to the other end.
+  static std::string arc(double x1, double y1, double x2, double y2, double depth, std::string_view color,
+                         double width) {
+    return element("path",
+                   {{"d", fmt::format("M {0:.1f} {1:.1f} C {0:.1f} {4:.1f} {2:.1f} {4:.1f} {2:.1f} {3:.1f}",
+                                      x1, y1, x2, y2, depth)},
+                    {"fill", "none"},
+                    {"stroke", color},
+                    {"stroke-width", width}}) +
+           "\n";
   }
   // A label on white, so that lines behind it do not make it unreadable.
   static std::string label(double x, double y, const std::string& what) {
-    const double width = static_cast<double>(what.size()) * 6.2 + 6;
-    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"15\" fill=\"white\" "
-                       "opacity=\"0.9\"/>\n",
-                       x - width / 2, y - 11.5, width) +
-           text(x, y, 11, "#1b1f24", what);
+    const double width = width_of(what, 6.2) + 6;
+    return element("rect", {{"x", x - width / 2},
+                            {"y", y - 11.5},
+                            {"width", width},
+                            {"height", 15},
+                            {"fill", "white"},
+                            {"opacity", "0.9"}}) +
+           "\n" + text(x, y, 11, ink, what);
   }
 
   void place_columns() {
@@ -133,8 +156,8 @@ class painter {
       if (right <= left) continue;
       const std::string name = fmt::format("package {}{}", p.id, p.model.empty() ? "" : ": " + p.model);
       back_ += rectangle(left - 10, cpu_top, right - left + 20, cpu_height, "#eef2f7", "#5b6b7f");
-      back_ += text(left, cpu_top + 19, 12, "#1b1f24", fitted(name, right - left, 12, bold_letter), "start",
-                    "bold");
+      back_ +=
+          text(left, cpu_top + 19, 12, ink, fitted(name, right - left, 12 * bold_letter), "start", "bold");
     }
     for (const auto& c : columns_) {
       if (c.node == nullptr) continue;
@@ -147,10 +170,10 @@ class painter {
         }
       std::sort(cpus.begin(), cpus.end());
       back_ += rectangle(c.place.x, cpu_top + 28, c.place.width, cpu_height - 36, "#dbe5f1", "#8fa3bd");
-      back_ += text(c.place.middle(), cpu_top + 47, 12, "#1b1f24",
+      back_ += text(c.place.middle(), cpu_top + 47, 12, ink,
                     fmt::format("NUMA node {}: {} cores", c.node->id, cores));
       back_ += text(c.place.middle(), cpu_top + 64, 11, "#3b4754",
-                    fitted("CPUs " + write_cpu_list(cpus), c.place.width - 10, 11));
+                    fitted("CPUs " + write_cpu_list(cpus), c.place.width - 10, 11 * letter));
     }
   }
 
@@ -166,8 +189,8 @@ class painter {
         behind.insert(id);
       }
       front_ += rectangle(left + 20, switch_y - 9, right - left - 40, 18, "#f3f0ea", "#b5a98f");
-      front_ +=
-          text((left + right) / 2, switch_y + 4, 10, "#5d5340", fitted("PCIe switch", right - left - 44, 10));
+      front_ += text((left + right) / 2, switch_y + 4, 10, "#5d5340",
+                     fitted("PCIe switch", right - left - 44, 10 * letter));
     }
     for (const auto& b : drawing_.cpu) {
       lines_ += line(gpus_[b.from].middle(), top, gpus_[b.from].middle(), gpu_top, link_color,
@@ -188,13 +211,13 @@ class painter {
       const auto& place = gpus_[g.id];
       const bool hidden = !g.cuda_ordinal;
       front_ += rectangle(place.x, gpu_top, place.width, gpu_height, hidden ? "#f2f2f2" : "#e3f2e1",
-                          hidden ? "#9a9a9a" : link_color, hidden ? " stroke-dasharray=\"4 3\"" : "");
-      front_ += text(place.middle(), gpu_top + 20, 14, "#1b1f24",
+                          hidden ? "#9a9a9a" : link_color, hidden ? "4 3" : "");
+      front_ += text(place.middle(), gpu_top + 20, 14, ink,
                      fmt::format("GPU {}{}", g.id, g.mig ? " (MIG)" : ""), "middle", "bold");
-      front_ +=
-          text(place.middle(), gpu_top + 37, 11, "#3b4754", fitted(short_model(g), place.width - 6, 11));
+      front_ += text(place.middle(), gpu_top + 37, 11, "#3b4754",
+                     fitted(short_model(g), place.width - 6, 11 * letter));
       front_ += text(place.middle(), gpu_top + 53, 10, "#3b4754",
-                     hidden ? "hidden from CUDA" : fitted(g.pci_bus_id, place.width - 6, 10));
+                     hidden ? "hidden from CUDA" : fitted(g.pci_bus_id, place.width - 6, 10 * letter));
     }
   }
 
@@ -233,8 +256,8 @@ class painter {
     for (std::size_t i = 0; i < bars.size(); ++i) {
       const auto& [place, y] = bars[i];
       front_ += rectangle(place.x, y, place.width, bar_height, "#d5e8d4", link_color);
-      front_ += text(place.middle(), y + 22, 13, "#1b1f24",
-                     fitted(drawing_.bars[i].label, place.width - 8, 13, bold_letter), "middle", "bold");
+      front_ += text(place.middle(), y + 22, 13, ink,
+                     fitted(drawing_.bars[i].label, place.width - 8, 13 * bold_letter), "middle", "bold");
       bottom_ = std::max(bottom_, y + bar_height + 8);
     }
     for (const auto& b : drawing_.trunks) paint_trunk(b, bars);
@@ -244,11 +267,8 @@ class painter {
     const auto& [from, from_y] = bars[static_cast<std::size_t>(b.from)];
     const auto& [to, to_y] = bars[static_cast<std::size_t>(b.to)];
     const double y = std::max(from_y, to_y) + bar_height + 26;
-    lines_ += fmt::format(
-        "<path d=\"M {0:.1f} {1:.1f} C {0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} {4:.1f}\" fill=\"none\" "
-        "stroke=\"{5}\" stroke-width=\"{6:.1f}\"/>\n",
-        from.middle(), from_y + bar_height, y + 14, to.middle(), to_y + bar_height, link_color,
-        line_width(drawing_, b));
+    lines_ += arc(from.middle(), from_y + bar_height, to.middle(), to_y + bar_height, y + 14, link_color,
+                  line_width(drawing_, b));
     front_ += label((from.middle() + to.middle()) / 2, y + 8, bundle_label(b));
     bottom_ = std::max(bottom_, y + 20);
   }
@@ -276,12 +296,14 @@ class painter {
       const auto& b = drawing_.direct[i];
       const double from = foot(b.from, i), to = foot(b.to, i);
       const double depth = 30 + std::abs(to - from) * 0.30;
-      lines_ += fmt::format("<path d=\"M {0:.1f} {1:.1f} C {0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} {1:.1f}\" "
-                            "fill=\"none\" stroke=\"{4}\" stroke-width=\"{5:.1f}\"/>\n",
-                            from, gpu_bottom, gpu_bottom + depth * 4 / 3, to,
-                            b.links == drawing_.most_links ? "#1b5e20" : "#7cb342", line_width(drawing_, b));
+      lines_ += arc(from, gpu_bottom, to, gpu_bottom, gpu_bottom + depth * 4 / 3, strength(b),
+                    line_width(drawing_, b));
       bottom_ = std::max(bottom_, gpu_bottom + depth + 14);
     }
+  }
+
+  std::string_view strength(const bundle& b) const {
+    return b.links == drawing_.most_links ? "#1b5e20" : "#7cb342";
   }
 
   void paint_legend() {
@@ -290,9 +312,8 @@ class painter {
     double x = margin + 10;
     const double y = bottom_ + 16;
     for (const auto& [what, b] : kinds) {
-      lines_ += line(x, y - 4, x + 36, y - 4, b.links == drawing_.most_links ? "#1b5e20" : "#7cb342",
-                     line_width(drawing_, b));
-      front_ += text(x + 42, y, 12, "#1b1f24", "NVLink: " + what, "start");
+      lines_ += line(x, y - 4, x + 36, y - 4, strength(b), line_width(drawing_, b));
+      front_ += text(x + 42, y, 12, ink, "NVLink: " + what, "start");
       x += 80 + 7.2 * static_cast<double>(what.size() + 8);
     }
     if (!kinds.empty()) bottom_ = y + 4;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "src/base/markup.hpp"
 #include "topology/description.hpp"
 #include "topology/reports/reports.hpp"
 
@@ -25,20 +26,6 @@ std::string bitmap(const std::set<int>& bits) {
     else if (word + 1 == words.rend()) text += "0x0";
   }
   return text;
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-    case '&': result += "&amp;"; break;
-    case '<': result += "&lt;"; break;
-    case '>': result += "&gt;"; break;
-    case '"': result += "&quot;"; break;
-    default: result += c;
-    }
-  }
-  return result;
 }
 
 // hwloc writes no other text.
@@ -64,8 +51,9 @@ class writer {
       if (all.contains(cpu)) allowed.insert(cpu);
     const auto nodes = nodes_of(all);
     open("Machine",
-         fmt::format(" os_index=\"0\" allowed_cpuset=\"{}\" allowed_nodeset=\"{}\"",
-                     bitmap(allowed.empty() ? all : allowed), bitmap(nodes)),
+         {{"os_index", 0},
+          {"allowed_cpuset", bitmap(allowed.empty() ? all : allowed)},
+          {"allowed_nodeset", bitmap(nodes)}},
          all);
     info("Backend", "mgsync");
     info("HostName", machine_.host);
@@ -99,23 +87,22 @@ class writer {
     return std::nullopt;
   }
 
-  std::string sets(const std::set<int>& cpus) const {
+  void open(std::string_view type, attributes some, const std::set<int>& cpus) {
     const auto cpuset = bitmap(cpus), nodeset = bitmap(nodes_of(cpus));
-    return fmt::format(" cpuset=\"{0}\" complete_cpuset=\"{0}\" nodeset=\"{1}\" complete_nodeset=\"{1}\"",
-                       cpuset, nodeset);
+    some.insert(some.end(), {{"cpuset", cpuset},
+                             {"complete_cpuset", cpuset},
+                             {"nodeset", nodeset},
+                             {"complete_nodeset", nodeset}});
+    open_io(type, std::move(some));
   }
-
-  void open(std::string_view type, const std::string& attributes, const std::set<int>& cpus) {
-    out_ +=
-        fmt::format("<object type=\"{}\"{}{} gp_index=\"{}\">\n", type, attributes, sets(cpus), ++objects_);
-  }
-  void open_io(std::string_view type, const std::string& attributes) {
-    out_ += fmt::format("<object type=\"{}\"{} gp_index=\"{}\">\n", type, attributes, ++objects_);
+  void open_io(std::string_view type, attributes some) {
+    some.insert(some.begin(), {"type", type});
+    some.emplace_back("gp_index", ++objects_);
+    out_ += opening("object", some) + "\n";
   }
   void close() { out_ += "</object>\n"; }
   void info(std::string_view name, const std::string& value) {
-    if (!value.empty())
-      out_ += fmt::format("<info name=\"{}\" value=\"{}\"/>\n", name, escaped(plain_ascii(value)));
+    if (!value.empty()) out_ += element("info", {{"name", name}, {"value", plain_ascii(value)}}) + "\n";
   }
 
   // All that hwloc has no place for.
@@ -128,14 +115,14 @@ class writer {
   void write_package(const package& p) {
     const auto cpus = cpus_of([&](const core& c) { return c.package == p.id; });
     if (cpus.empty()) return;
-    open("Package", fmt::format(" os_index=\"{}\"", p.id), cpus);
+    open("Package", {{"os_index", p.id}}, cpus);
     info("CPUModel", p.model);
     std::map<int, std::set<int>> nodes;
     for (const auto& c : machine_.cores)
       if (c.package == p.id) nodes[c.numa].insert(c.cpus.begin(), c.cpus.end());
     for (const auto& [node, node_cpus] : nodes) {
-      if (nodes.size() > 1) open("Group", " kind=\"0\" subkind=\"0\"", node_cpus);
-      open("NUMANode", fmt::format(" os_index=\"{}\"", node), node_cpus);
+      if (nodes.size() > 1) open("Group", {{"kind", 0}, {"subkind", 0}}, node_cpus);
+      open("NUMANode", {{"os_index", node}}, node_cpus);
       close();
       write_caches(p.id, node);
       if (nodes.size() > 1) close();
@@ -153,7 +140,11 @@ class writer {
       std::set<int> cpus;
       for (const auto* c : cores) cpus.insert(c->cpus.begin(), c->cpus.end());
       open("L3Cache",
-           " cache_size=\"0\" depth=\"3\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\"",
+           {{"cache_size", 0},
+            {"depth", 3},
+            {"cache_linesize", 64},
+            {"cache_associativity", 0},
+            {"cache_type", 0}},
            cpus);
       for (const auto* c : cores) write_core(*c);
       close();
@@ -161,9 +152,9 @@ class writer {
   }
 
   void write_core(const core& c) {
-    open("Core", fmt::format(" os_index=\"{}\"", c.id), {c.cpus.begin(), c.cpus.end()});
+    open("Core", {{"os_index", c.id}}, {c.cpus.begin(), c.cpus.end()});
     for (const int cpu : c.cpus) {
-      open("PU", fmt::format(" os_index=\"{}\"", cpu), {cpu});
+      open("PU", {{"os_index", cpu}}, {cpu});
       close();
     }
     close();
@@ -175,15 +166,15 @@ class writer {
     if (std::sscanf(g.pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 ||
         domain > 0xffff || bus > 0xff || slot > 0x1f || function > 7)
       return;
-    open_io("Bridge", fmt::format(" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"{:04x}:[{:02x}-{:02x}]\"",
-                                  domain, bus, bus));
-    open_io("PCIDev",
-            fmt::format(" pci_busid=\"{:04x}:{:02x}:{:02x}.{:x}\" pci_type=\"0302 [10de:0000] [0000:0000] "
-                        "00\" pci_link_speed=\"{:.6f}\"",
-                        domain, bus, slot, function, g.pcie_gbps.value_or(0)));
+    open_io("Bridge", {{"bridge_type", "0-1"},
+                       {"depth", 0},
+                       {"bridge_pci", fmt::format("{:04x}:[{:02x}-{:02x}]", domain, bus, bus)}});
+    open_io("PCIDev", {{"pci_busid", fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, slot, function)},
+                       {"pci_type", "0302 [10de:0000] [0000:0000] 00"},
+                       {"pci_link_speed", fmt::format("{:.6f}", g.pcie_gbps.value_or(0))}});
     info("PCIVendor", "NVIDIA Corporation");
     info("PCIDevice", g.name);
-    open_io("OSDev", fmt::format(" name=\"nvml{}\" subtype=\"NVML\" osdev_type=\"1\"", g.id));
+    open_io("OSDev", {{"name", fmt::format("nvml{}", g.id)}, {"subtype", "NVML"}, {"osdev_type", 1}});
     info("Backend", "NVML");
     info("GPUModel", g.name);
     info("NVIDIAUUID", g.uuid);

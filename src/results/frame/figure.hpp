@@ -64,6 +64,8 @@ struct bar {
   std::string note{};                   // after the value: "code-checked, cycle counter"
   bool reference = false;
   std::string source{};  // as a chart point's
+  // Of a bar of one part: what was measured. It has the colour of the curve of this name on the same page.
+  std::string subject{};
 };
 
 struct bar_chart {

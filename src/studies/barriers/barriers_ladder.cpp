@@ -134,7 +134,8 @@ bar bar_of(const std::string& name, const standing& value, int level, bool out_o
           value.high,
           fmt::format("{}{}", word, shape.empty() || shape == "1" ? "" : " " + shape),
           out_of_reach,
-          short_key(value.of->point)};
+          short_key(value.of->point),
+          marked_subject_of(*value.of)};
 }
 
 std::map<rung, stood> ladder_of(std::span<const result> all) {

@@ -205,7 +205,7 @@ chart throughput_over_warps(values all, const this_gpu& gpu) {
 chart latency_over_warps(values all, const this_gpu& gpu) {
   chart c{{"figure-6", "Block barrier: latency over warps", "One block on one SM (001, figure 6)."},
           {"warps per SM"},
-          {"cycles"},
+          {"latency (cycles)"},
           {}};
   for (const auto* const name :
        {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait"}) {

@@ -225,8 +225,8 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
 void add_curves(const std::string& form, const measured_form& f, const steps& s, evaluation& e) {
   chart lines{{"model-" + form, "Sums in shared memory by 1, 32 and 1024 threads: " + form,
                "Cycles of a whole sum of doubles. Dashed: the refined form, of probes alone."},
-              {"bytes", true},
-              {"cycles", true},
+              {"data (bytes)", true},
+              {"time (cycles)", true},
               {}};
   for (const auto& [workers, sizes] : f.sums) {
     curve measured{name_of(workers), {}, false, false},

@@ -101,8 +101,8 @@ evaluation evaluate(std::span<const result> all) {
     chart lines{{fmt::format("reduction-{}{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members,
                              f.ranks > 1 ? "-ranks" : "", f.type, f.memory),
                  "Sums: " + name_of(f), "Bytes that were added up over the time of one sum."},
-                {"bytes", true},
-                {"GB/s", true},
+                {"data (bytes)", true},
+                {"throughput (GB/s)", true},
                 {}};
     const by_size sizes = pivot(some, number("bytes"), [](const result& r) { return subject_of(r.point); });
     std::map<std::string, curve> curves;

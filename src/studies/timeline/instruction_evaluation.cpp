@@ -42,7 +42,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
     chart c{{"instruction-" + i.name, fmt::format("{}: over the {}", i.what, i.varied),
              "Cycles by link of a chain, by the SM's cycle counter; machine code checked."},
             {std::string(i.varied)},
-            {"cycles"},
+            {"latency (cycles)"},
             {}};
     curve line{std::string(i.what), {}};
     for (const auto& r : all)

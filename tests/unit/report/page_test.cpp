@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/content_hash.hpp"
-#include "src/report/page_assets.hpp"
 #include "tests/unit/report/count.hpp"
 
 namespace mgsync::report { namespace {

@@ -4,7 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <regex>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "src/report/canvas.hpp"
 #include "src/report/timeline_picture.hpp"
@@ -81,7 +85,7 @@ TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   EXPECT_EQ(count(text, "no order is claimed"), 1U);
   few.heading.caption = "A pass. The recorder is part of it.";
   EXPECT_NE(to_svg(few).find(">A pass. The recorder is part of it.</text>"), std::string::npos);
-  EXPECT_EQ(to_svg(few, false).find("The recorder"), std::string::npos) << "the page says it";
+  EXPECT_EQ(to_svg(few, {.with_style = false}).find("The recorder"), std::string::npos) << "the page says it";
   timeline many{{"b", "blocks"}, "us", {}};
   for (int i = 0; i < 528; ++i)
     many.tracks.push_back({"GPU " + std::to_string(i / 264) + " block " + std::to_string(i % 264),
@@ -116,7 +120,7 @@ TEST(svg, has_no_address_beside_the_namespace_and_both_themes) {
   const auto text = to_svg(two_curves());
   EXPECT_EQ(count(text, "http"), 1U);
   EXPECT_EQ(count(text, "prefers-color-scheme:dark"), 1U);
-  EXPECT_EQ(count(to_svg(two_curves(), false), "<style>"), 0U);
+  EXPECT_EQ(count(to_svg(two_curves(), {.with_style = false}), "<style>"), 0U);
 }
 
 TEST(svg, refuses_what_a_scale_cannot_show) {
@@ -192,6 +196,82 @@ TEST(svg, of_any_numbers_comes_to_an_end) {
           } catch (const std::invalid_argument&) {}
       }
   EXPECT_GT(drawn, 20000U);
+}
+
+// Words that lie on others or beyond the edge, with a letter half as wide as it is high.
+std::vector<std::string> misplaced_words(const std::string& svg) {
+  struct box {
+    std::string words;
+    double left, top, right, bottom;
+  };
+  std::vector<box> seen;
+  std::vector<std::string> wrong;
+  std::smatch size;
+  std::regex_search(svg, size, std::regex("viewBox=\"0 0 (\\d+) (\\d+)\""));
+  const std::regex text("<text x=\"([^\"]+)\" y=\"([^\"]+)\" class=\"([^\"]+)\"(?: text-anchor=\"([a-z]+)\")?"
+                        "(?: transform=\"rotate.([-0-9]+)[^\"]*\")?>([^<]*)<");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), text), end; at != end; ++at) {
+    const auto& m = *at;
+    const double x = std::stod(m[1]), y = std::stod(m[2]),
+                 high = m[3] == "mg-title"  ? 15
+                        : m[3] == "mg-text" ? 12
+                                            : 11;
+    const double wide = width_of(m[6].str(), high / 2), half = wide / 2;
+    const double left = m[4] == "middle" ? x - half : m[4] == "end" ? x - wide : x;
+    if (m[5] == "-30") continue;
+    const box one = m[5] == "-90" ? box{m[6], x - 0.8 * high, y - half, x + 0.2 * high, y + half}
+                                  : box{m[6], left, y - 0.75 * high, left + wide, y + 0.2 * high};
+    if (one.left < 0 || one.top < 0 || one.right > std::stod(size[1]) || one.bottom > std::stod(size[2]))
+      wrong.push_back(one.words + " beyond the edge");
+    for (const auto& other : seen)
+      if (one.left < other.right && other.left < one.right && one.top < other.bottom &&
+          other.top < one.bottom)
+        wrong.push_back(one.words + " on " + other.words);
+    seen.push_back(one);
+  }
+  return wrong;
+}
+
+TEST(svg, words_do_not_collide_however_long_and_many_they_are) {
+  const std::string longest(80, 'w');
+  chart lines{{"c", "crowded " + longest}, {longest + " (us)"}, {longest + " (us)", true}, {}};
+  bar_chart bars{{"b", "bars"}, {longest + " (us)"}, {}, {}};
+  heat_map map{{"m", "map"}, "a label that is longer than one row is high", "threads", {}, {}, {}, "us"};
+  timeline line{{"t", "timeline"}, "us", {}, 60};
+  for (int i = 0; i < 8; ++i) {
+    const auto name = std::to_string(i) + longest;
+    lines.curves.push_back({name, {{1, 1e-120 + i}, {1000000 + i * 1.0, 1e9}}});
+    bars.bars.push_back({name, {1.5e6 * i}, {}, {}, longest});
+    line.tracks.push_back({name, {{"wait" + name, 0, 100}}});
+    map.columns.push_back(std::to_string(1 << i));
+  }
+  map.rows = {longest};
+  map.values = {{1.234e-7, 2.345e9, 3e8, 4e8, 5e8, 6e8, 7e8, 8e8}};
+  for (const figure& each : {figure(lines), figure(bars), figure(map), figure(line)})
+    EXPECT_EQ(misplaced_words(to_svg(each)), std::vector<std::string>()) << heading_of(each).name;
+  EXPECT_EQ(misplaced_words("<svg viewBox=\"0 0 99 99\"><text x=\"9\" y=\"9\" class=\"mg-soft\">ab</text>"
+                            "<text x=\"11\" y=\"9\" class=\"mg-soft\">c</text>"),
+            std::vector<std::string>{"c on ab"});
+}
+
+TEST(svg, a_name_has_one_colour_in_all_pictures_of_a_page) {
+  const auto of_names = [](const std::vector<std::string>& names) {
+    chart c{{"c", "c"}, {"x"}, {"y"}, {}};
+    for (const auto& name : names) c.curves.push_back({name, {{1, 1}, {2, 2}}});
+    return figure(c);
+  };
+  const figure first = of_names({"a", "b"}), second = of_names({"c", "b", "d"}), third = of_names({"a", "d"}),
+               bars = bar_chart{{"b", "b"}, {"y"}, {}, {{"x", {1}, {}, {}, {}, false, {}, "d"}, {"y", {1}}}};
+  const palette colors({&first, &second, &third, &bars});
+  std::map<std::string, std::size_t> of;
+  for (const auto* name : {"a", "b", "c", "d"}) of[name] = colors.of(name).value();
+  EXPECT_EQ(of["a"], 0U);
+  EXPECT_TRUE(of["a"] != of["b"] && of["c"] != of["b"] && of["d"] != of["b"] && of["d"] != of["c"] &&
+              of["d"] != of["a"]);
+  EXPECT_FALSE(colors.of("e"));
+  const auto drawn = to_svg(bars, {.with_style = false, .colors = &colors});
+  EXPECT_EQ(count(drawn, of_color("f", of["d"])), 1U) << "a bar of a subject has its colour";
+  EXPECT_EQ(count(drawn, "mg-plain"), 1U);
 }
 
 TEST(readable, has_four_digits) {
