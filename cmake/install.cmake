@@ -2,7 +2,7 @@
 # own project says so (barriers/library/CMakeLists.txt).
 include(GNUInstallDirs)
 
-install(TARGETS mgsync mgsync_blocking_case RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.

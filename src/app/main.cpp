@@ -29,6 +29,7 @@
 #include "src/base/launcher.hpp"
 #include "src/base/printable.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/harness/child.hpp"
 
 namespace {
 
@@ -214,5 +215,7 @@ int run(const std::vector<std::string>& entered) {
 
 int main(int count, char** words) {
   open_standard_streams();
-  return end_of_stdout(run({words + 1, words + count}));
+  const std::vector<std::string> entered(words + 1, words + count);
+  if (const auto code = run_as_child(studies(), entered)) return *code;
+  return end_of_stdout(run(entered));
 }

@@ -125,6 +125,9 @@ struct study {
   // Answers by the study's model, where an axis with asks_model was typed; the request then has no machine.
   // Throws usage_error for typed axes that the answer does not use. nullptr: the study has no model.
   study_answer (*answer)(const study_request&) = nullptr;
+  // Carries out one measurement, told as JSON, in a child (src/harness/child.hpp), and says what it saw on
+  // stdout as JSON. It may end the process. nullptr: nothing of this study runs in a child.
+  void (*in_child)(std::string_view asked) = nullptr;
   // Whether its members may be spread over the ranks of a job.
   bool in_ranks = false;
   // Whether its curves only make sense within one program (points of several would show crossings that none

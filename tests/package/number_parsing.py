@@ -18,7 +18,6 @@ ALLOWED = {
     "src/app/option_words.cpp": "what a user typed",
     "src/app/this_machine.cpp": "what ranks tell each other",
     "src/harness/bystanders.cpp": "files of the kernel",
-    "src/studies/blocking/blocking_case.cpp": "what a case's process says, which may be killed at any line",
     "src/studies/pipeline/answer.cpp": "what a user typed",
     "src/studies/pipeline/measured_rows.cpp": "CSV files",
     "src/studies/reduction/reading.cpp": "what a user typed",

@@ -1,7 +1,7 @@
 // Threads and child processes that do not come back, to be loaded ahead of the C library (LD_PRELOAD). From
-// the moment that the file exists which MGSYNC_NEVER_BACK names, every process of the study blocking waits
-// for ever; where the file says "die", such a process kills itself, and where it says "wait", every thread
-// that is started waits for ever, too, in place of what it is for.
+// the moment that the file exists which MGSYNC_NEVER_BACK names, every child that carries out a measurement
+// waits for ever; where the file says "die", such a process kills itself, and where it says "wait", every
+// thread that is started waits for ever, too, in place of what it is for.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -26,9 +26,11 @@ std::string said() {
 }
 
 __attribute__((constructor)) void as_a_child() {
-  std::string program;
-  std::ifstream("/proc/self/comm") >> program;
-  if (!program.starts_with("mgsync_block")) return;
+  std::ifstream words("/proc/self/cmdline");
+  std::string program, first;
+  std::getline(words, program, '\0');
+  std::getline(words, first, '\0');
+  if (first != "in-child") return;
   const auto word = said();
   if (word == "die") raise(SIGKILL);
   if (!word.empty()) wait_for_ever(nullptr);

@@ -12,6 +12,7 @@
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
+#include "src/studies/blocking/host_cases.hpp"
 
 namespace mgsync {
 namespace blocking { namespace {
@@ -125,8 +126,6 @@ std::string why_not_here(const study_request& asked, const method& m, const case
        std::getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == nullptr))
     return "Open MPI starts nothing for root unless OMPI_ALLOW_RUN_AS_ROOT=1 and "
            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-  if (access(by.program.c_str(), X_OK) != 0)
-    return fmt::format("{} is not there: its cases run in it", by.program);
   return {};
 }
 
@@ -238,6 +237,7 @@ const study blocking_study{
     .axes = blocking::axes,
     .points = blocking::points,
     .evaluate = blocking::evaluate,
+    .in_child = blocking::carry_out_in_child,
     .refuses = blocking::refused};
 
 }  // namespace mgsync

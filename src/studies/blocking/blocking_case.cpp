@@ -1,12 +1,13 @@
 #include "src/studies/blocking/blocking_case.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <iterator>
 #include <sstream>
-#include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 
 namespace mgsync::blocking {
 namespace {
@@ -14,280 +15,100 @@ namespace {
 using topology::device;
 
 // A prediction follows from what a barrier counts: the threads that are alive (hardware), those that made it
-// (a mask), or a number in memory, which no exit changes. In the paper some of the threads, warps, blocks and
-// GPUs were absent; it does not say what these did instead.
+// (a mask), or a number in memory, which no exit changes.
+struct rule {
+  std::string_view why;
+  std::string_view on_exit = "hung", on_spin = "hung", on_spin_predicated{};
+};
+namespace rules {
+constexpr rule number{"its count is a number in memory"},
+    number_of_threads{"its count is a number in memory, unless a thread drops out"},
+    number_of_lanes{"its count is a number in memory, unless a thread signs off"},
+    operand{"its count is given with the instruction"},
+    team{"the team is fixed; the end of its region is a barrier too"},
+    communicator{"every rank of the communicator must call it"},
+    another_kernel{"what spins on a GPU is ended by a trap of another kernel of its context"},
+    flags{"flags in memory"}, flags_in_time{"flags in memory; its waits end in a time-out"},
+    counter{"a counter in memory"}, counter_in_time{"a counter in memory; its waits end in a time-out"},
+    counters{"counters in memory"}, counters_in_time{"counters in memory; its waits end in a time-out"},
+    mask{"lanes of the mask; those that have exited do not count", "held"},
+    makers{"members are those that were there when it was made", "held", "held"},
+    alive{"exiting threads release it", "held"},
+    alive_at_one_place{"exiting threads release it; the lanes of a warp are to come to it at one place",
+                       "held", "hung", "passed"};
+}  // namespace rules
+
+enum trait : unsigned { plain = 0, ours = 1, any_place = 2, may_drop = 4, makers_only = 8, in_paper = 16 };
+
+constexpr method made(device on, std::string_view level, std::string_view name, const rule& counts,
+                      unsigned traits) {
+  method m{.level = level, .name = name, .device = on};
+  m.ours = (traits & ours) != 0;
+  m.members_are_those_who_make_it = (traits & makers_only) != 0;
+  m.any_place_counts = (traits & any_place) != 0;
+  m.may_drop = (traits & may_drop) != 0;
+  m.has_forms = on == device::gpu && level != "guard";
+  m.on_exit = counts.on_exit;
+  m.on_spin = counts.on_spin;
+  m.on_spin_predicated = counts.on_spin_predicated;
+  if ((traits & in_paper) != 0) m.paper = counts.on_exit == "hung" ? "deadlock" : "no deadlock";
+  m.why = counts.why;
+  return m;
+}
+constexpr method on_host(std::string_view level, std::string_view name, const rule& counts,
+                         unsigned traits = plain) {
+  return made(device::host, level, name, counts, traits);
+}
+constexpr method on_gpu(std::string_view level, std::string_view name, const rule& counts,
+                        unsigned traits = plain) {
+  return made(device::gpu, level, name, counts, traits);
+}
+
+// In the paper some of the threads, warps, blocks and GPUs were absent; it does not say what these did
+// instead.
 constexpr method every_method[] = {
-    {.level = "thread",
-     .name = "std-barrier",
-     .device = device::host,
-     .may_drop = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is a number in memory, unless a thread drops out"},
-    {.level = "thread",
-     .name = "pthread-barrier",
-     .device = device::host,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is a number in memory"},
-    {.level = "thread",
-     .name = "ours",
-     .device = device::host,
-     .ours = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "flags in memory; its waits end in a time-out"},
-    {.level = "member",
-     .name = "openmp",
-     .device = device::host,
-     .any_place_counts = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "the team is fixed; the end of its region is a barrier too"},
-    {.level = "rank",
-     .name = "mpi-barrier",
-     .device = device::host,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "every rank of the communicator must call it"},
-    {.level = "rank",
-     .name = "ours",
-     .device = device::host,
-     .ours = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "flags in memory; its waits end in a time-out"},
-    {.level = "guard",
-     .name = "trap",
-     .device = device::gpu,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "what spins on a GPU is ended by a trap of another kernel of its context"},
-    {.level = "lane",
-     .name = "syncwarp",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane",
-     .name = "shuffle",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane",
-     .name = "ballot",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane",
-     .name = "redux",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane",
-     .name = "tile",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "lanes of the mask; those that have exited do not count"},
-    {.level = "lane",
-     .name = "coalesced",
-     .device = device::gpu,
-     .members_are_those_who_make_it = true,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "held",
-     .paper = "no deadlock",
-     .why = "members are those that were there when it was made"},
-    {.level = "lane",
-     .name = "syncthreads",
-     .device = device::gpu,
-     .any_place_counts = true,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .on_spin_predicated = "passed",
-     .paper = "no deadlock",
-     .why = "exiting threads release it; the lanes of a warp are to come to it at one place"},
-    {.level = "lane",
-     .name = "named-barrier",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is given with the instruction"},
-    {.level = "lane",
-     .name = "mbarrier",
-     .device = device::gpu,
-     .may_drop = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is a number in memory, unless a thread signs off"},
-    {.level = "warp",
-     .name = "syncthreads",
-     .device = device::gpu,
-     .any_place_counts = true,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .paper = "no deadlock",
-     .why = "exiting threads release it"},
-    {.level = "warp",
-     .name = "named-barrier",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is given with the instruction"},
-    {.level = "warp",
-     .name = "mbarrier",
-     .device = device::gpu,
-     .may_drop = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "its count is a number in memory, unless a thread drops out"},
-    {.level = "cluster",
-     .name = "barrier-cluster",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "held",
-     .on_spin = "hung",
-     .why = "exiting threads release it"},
-    {.level = "grid",
-     .name = "grid-sync",
-     .device = device::gpu,
-     .any_place_counts = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "a counter in memory"},
-    {.level = "grid",
-     .name = "ours",
-     .device = device::gpu,
-     .ours = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "a counter in memory; its waits end in a time-out"},
-    {.level = "multigrid-blocks",
-     .name = "ours",
-     .device = device::gpu,
-     .ours = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "counters in memory; its waits end in a time-out"},
-    {.level = "multigrid-blocks",
-     .name = "vendor",
-     .device = device::gpu,
-     .any_place_counts = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "counters in memory"},
-    {.level = "multigrid-gpus",
-     .name = "ours",
-     .device = device::gpu,
-     .ours = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "flags in memory; its waits end in a time-out"},
-    {.level = "multigrid-gpus",
-     .name = "vendor",
-     .device = device::gpu,
-     .any_place_counts = true,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .paper = "deadlock",
-     .why = "flags in memory"},
-    {.level = "multigrid-gpus",
-     .name = "nccl-device",
-     .device = device::gpu,
-     .has_forms = true,
-     .on_exit = "hung",
-     .on_spin = "hung",
-     .why = "flags in memory"},
+    on_host("thread", "std-barrier", rules::number_of_threads, may_drop),
+    on_host("thread", "pthread-barrier", rules::number),
+    on_host("thread", "ours", rules::flags_in_time, ours),
+    on_host("member", "openmp", rules::team, any_place),
+    on_host("rank", "mpi-barrier", rules::communicator),
+    on_host("rank", "ours", rules::flags_in_time, ours),
+    on_gpu("guard", "trap", rules::another_kernel),
+    on_gpu("lane", "syncwarp", rules::mask, in_paper),
+    on_gpu("lane", "shuffle", rules::mask, in_paper),
+    on_gpu("lane", "ballot", rules::mask, in_paper),
+    on_gpu("lane", "redux", rules::mask, in_paper),
+    on_gpu("lane", "tile", rules::mask, in_paper),
+    on_gpu("lane", "coalesced", rules::makers, makers_only | in_paper),
+    on_gpu("lane", "syncthreads", rules::alive_at_one_place, any_place | in_paper),
+    on_gpu("lane", "named-barrier", rules::operand),
+    on_gpu("lane", "mbarrier", rules::number_of_lanes, may_drop),
+    on_gpu("warp", "syncthreads", rules::alive, any_place | in_paper),
+    on_gpu("warp", "named-barrier", rules::operand),
+    on_gpu("warp", "mbarrier", rules::number_of_threads, may_drop),
+    on_gpu("cluster", "barrier-cluster", rules::alive),
+    on_gpu("grid", "grid-sync", rules::counter, any_place | in_paper),
+    on_gpu("grid", "ours", rules::counter_in_time, ours | in_paper),
+    on_gpu("multigrid-blocks", "ours", rules::counters_in_time, ours | in_paper),
+    on_gpu("multigrid-blocks", "vendor", rules::counters, any_place | in_paper),
+    on_gpu("multigrid-gpus", "ours", rules::flags_in_time, ours | in_paper),
+    on_gpu("multigrid-gpus", "vendor", rules::flags, any_place | in_paper),
+    on_gpu("multigrid-gpus", "nccl-device", rules::flags),
 };
 
-template <class Number>
-Number number_of(std::string_view word, std::string_view key) {
-  Number value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size())
-    throw std::invalid_argument(fmt::format("'{}' is no number for {} of a case", word, key));
-  return value;
+void add(participant& all, const participant& part) {
+  if (part.arrived) all.arrived = part.arrived;
+  if (part.left) all.left = part.left;
+  if (part.acted) all.acted = part.acted;
 }
 
-std::vector<std::string> words_of_line(std::string_view line) {
-  std::istringstream in{std::string(line)};
-  std::vector<std::string> all;
-  for (std::string word; in >> word;) all.push_back(word);
-  return all;
-}
-
-void set(blocking_case& c, std::string_view key, std::string_view value) {
-  if (key == "level") c.level = value;
-  else if (key == "method") c.method = value;
-  else if (key == "who") c.who = value;
-  else if (key == "form") c.form = value;
-  else if (key == "members") c.members = number_of<unsigned>(value, key);
-  else if (key == "bound_ms") c.bound_ms = number_of<unsigned>(value, key);
-  else if (key == "rounds") c.rounds = number_of<unsigned>(value, key);
-  else if (key == "seed") c.seed = number_of<std::uint64_t>(value, key);
-  else if (key == "gpu") c.gpus.push_back(number_of<int>(value, key));
-  else if (key == "how") {
-    const auto known = from_word<absence>(value);
-    if (!known)
-      throw std::invalid_argument(
-          fmt::format("'{}' is nothing that the absent do; accepted: {}", value, accepted_words<absence>()));
-    c.how = *known;
-  } else {
-    throw std::invalid_argument(fmt::format("a case has no '{}'", key));
-  }
-}
-
-void add_stamp(std::map<unsigned, participant>& all, const std::vector<std::string>& w) {
-  auto& p = all[number_of<unsigned>(w[1], "an event")];
-  const auto ns = number_of<std::int64_t>(w[3], "an event");
-  (w[2] == "arrived" ? p.arrived : w[2] == "left" ? p.left : p.acted) = ns;
-}
-
-void add_holding(holding& h, const std::vector<std::string>& w) {
-  if (w[0] == "holds" && w.size() == 6) {
-    std::uint64_t* const into[] = {&h.rounds, &h.violations, &h.wrong_data, &h.control_rounds,
-                                   &h.control_violations};
-    for (std::size_t i = 0; i < 5; ++i) *into[i] = number_of<std::uint64_t>(w[i + 1], "rounds");
-  } else if (w[0] == "stair" && w.size() == 4) {
-    const bool control = w[1] == "control";
-    (control ? h.control_begin : h.begin).push_back(number_of<double>(w[2], "a stamp"));
-    (control ? h.control_end : h.end).push_back(number_of<double>(w[3], "a stamp"));
-  } else if (w[0] == "hung-in" && w.size() == 2) {
-    h.hung_in = number_of<std::uint64_t>(w[1], "a round");
-  } else if (w[0] == "stair-unit" && w.size() == 2) {
-    h.unit = w[1];
-  }
+void add(case_seen& all, const case_seen& part) {
+  all.participants.resize(std::max(all.participants.size(), part.participants.size()));
+  for (std::size_t i = 0; i < part.participants.size(); ++i) add(all.participants[i], part.participants[i]);
+  all.named.insert(all.named.end(), part.named.begin(), part.named.end());
+  if (!part.ended_by.empty() && all.ended_by != "time-out") all.ended_by = part.ended_by;
+  if (part.held) all.held = part.held;
+  for (const auto& [key, text] : part.found) all.found[key] = text;
 }
 
 }  // namespace
@@ -316,32 +137,14 @@ std::string_view predicted(const method& m, absence how, std::string_view form) 
   return {};
 }
 
-std::vector<std::string> words_of(const blocking_case& c) {
-  std::vector<std::string> all{"level=" + c.level,
-                               "method=" + c.method,
-                               fmt::format("how={}", to_string(c.how)),
-                               "who=" + c.who,
-                               fmt::format("members={}", c.members),
-                               fmt::format("bound_ms={}", c.bound_ms),
-                               fmt::format("rounds={}", c.rounds),
-                               fmt::format("seed={}", c.seed)};
-  if (!c.form.empty()) all.push_back("form=" + c.form);
-  for (const int gpu : c.gpus) all.push_back(fmt::format("gpu={}", gpu));
-  return all;
-}
-
-blocking_case case_from(std::span<const std::string> words) {
+blocking_case case_from(std::string_view json) {
   blocking_case c;
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos) throw std::invalid_argument(fmt::format("'{}' is not KEY=VALUE", word));
-    set(c, std::string_view(word).substr(0, equals), std::string_view(word).substr(equals + 1));
-  }
+  read_json(json, "a case", c, {.knows_all_keys = true});
   if (find_method(c.level, c.method) == nullptr)
-    throw std::invalid_argument(fmt::format("no barrier '{}' of level '{}'", c.method, c.level));
+    throw usage_error(fmt::format("a case: no barrier '{}' of level '{}'", c.method, c.level));
   if (c.who != "first" && c.who != "last" && c.who != "half")
-    throw std::invalid_argument(fmt::format("who is '{}'; accepted: first, last, half", c.who));
-  if (c.members < 2) throw std::invalid_argument("a case needs two participants at least");
+    throw usage_error(fmt::format("a case: who is '{}'; accepted: first, last, half", c.who));
+  if (c.members < 2) throw usage_error("a case: it needs two participants at least");
   return c;
 }
 
@@ -363,18 +166,10 @@ case_seen case_seen_from(std::string_view output) {
   case_seen seen;
   std::istringstream in{std::string(output)};
   for (std::string line; std::getline(in, line);) {
-    const auto w = words_of_line(line);
-    if (w.empty()) continue;
-    if (w[0] == "participants" && w.size() == 2)
-      for (unsigned i = number_of<unsigned>(w[1], "participants"); i > 0; --i) seen.participants[i - 1];
-    else if (w[0] == "event" && w.size() == 4) add_stamp(seen.participants, w);
-    else if (w[0] == "named" && w.size() == 2)
-      seen.named.push_back(number_of<unsigned>(w[1], "who is named"));
-    else if (w[0] == "ended" && w.size() == 2 && seen.ended_by != "time-out") seen.ended_by = w[1];
-    else if (w[0] == "found" && w.size() > 2)
-      seen.found[w[1]] = line.substr(line.find(w[1]) + w[1].size() + 1);
-    else if (w[0] == "holds" || w[0] == "stair" || w[0] == "stair-unit" || w[0] == "hung-in")
-      add_holding(seen.held ? *seen.held : seen.held.emplace(), w);
+    if (!line.starts_with('{')) continue;
+    try {
+      add(seen, from_json<case_seen>(line, "a part", {.to_the_letter = true}));
+    } catch (const usage_error&) { continue; }
   }
   std::sort(seen.named.begin(), seen.named.end());
   seen.named.erase(std::unique(seen.named.begin(), seen.named.end()), seen.named.end());
@@ -385,8 +180,9 @@ std::optional<outcome> judge(const case_seen& seen, const blocking_case& c, cons
   const auto participants = static_cast<unsigned>(seen.participants.size());
   std::optional<std::int64_t> last_arrival, first_leaving;
   bool hung = false, asked = true;
-  for (const auto& [index, p] : seen.participants) {
-    if (is_absent(c, index, participants)) {
+  for (unsigned i = 0; i < participants; ++i) {
+    const auto& p = seen.participants[i];
+    if (is_absent(c, i, participants)) {
       asked = asked && (p.acted || c.how == absence::late);
       const bool must_come = c.how == absence::late || (c.how == absence::elsewhere && m.any_place_counts);
       if (must_come && !m.members_are_those_who_make_it && p.arrived)

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/base/enum_words.hpp"
@@ -69,13 +70,14 @@ struct method {
   std::string_view why{};    // the reason for the predictions, half a sentence
 };
 
+// In the order of their levels.
 std::span<const method> methods();
 const method* find_method(std::string_view level, std::string_view name);
 
 // The predicted outcome; empty where there is no prediction. `form`: "predicated", "branch" or empty.
 std::string_view predicted(const method&, absence, std::string_view form);
 
-// One case. The parent passes it as words to the process that carries it out.
+// One case. The parent passes it as JSON to the process that carries it out.
 struct blocking_case {
   std::string level, method;
   absence how = absence::nobody;
@@ -88,10 +90,21 @@ struct blocking_case {
   std::vector<int> gpus{};  // CUDA ordinals
   bool operator==(const blocking_case&) const = default;
 };
+void fields(auto& way, blocking_case& c) {
+  way.needs("level", c.level);
+  way.needs("method", c.method);
+  way.needs("how", c.how);
+  way.needs("who", c.who);
+  way("form", c.form);
+  way.needs("members", c.members);
+  way.needs("bound_ms", c.bound_ms);
+  way.needs("rounds", c.rounds);
+  way.needs("seed", c.seed);
+  way("gpus", c.gpus);
+}
 
-std::vector<std::string> words_of(const blocking_case&);
-// std::invalid_argument, naming the word, where a word is unknown.
-blocking_case case_from(std::span<const std::string> words);
+// Throws usage_error, naming what is wrong.
+blocking_case case_from(std::string_view json);
 
 bool is_absent(const blocking_case&, unsigned participant, unsigned participants);
 std::vector<unsigned> absentees(const blocking_case&, unsigned participants);
@@ -101,7 +114,13 @@ std::vector<unsigned> absentees(const blocking_case&, unsigned participants);
 struct participant {
   std::optional<std::int64_t> arrived{}, left{};
   std::optional<std::int64_t> acted{};  // when an absent one began what it does instead
+  bool operator==(const participant&) const = default;
 };
+void fields(auto& way, participant& p) {
+  way("arrived", p.arrived);
+  way("left", p.left);
+  way("acted", p.acted);
+}
 
 // Part 1: rounds with the barrier, and otherwise equal rounds without it (the control).
 struct holding {
@@ -111,17 +130,41 @@ struct holding {
   std::vector<double> begin{}, end{};  // one round by participant, from its first stamp on
   std::vector<double> control_begin{}, control_end{};
   std::string unit = "ns";
+  bool operator==(const holding&) const = default;
 };
+void fields(auto& way, holding& h) {
+  way.needs("rounds", h.rounds);
+  way.needs("violations", h.violations);
+  way.needs("wrong_data", h.wrong_data);
+  way.needs("control_rounds", h.control_rounds);
+  way.needs("control_violations", h.control_violations);
+  way.needs("hung_in", h.hung_in);
+  way.needs("begin", h.begin);
+  way.needs("end", h.end);
+  way.needs("control_begin", h.control_begin);
+  way.needs("control_end", h.control_end);
+  way.needs("unit", h.unit);
+}
 
-// What a case's process reported on stdout.
+// What was seen of a case. Its processes say it on stdout, a part on each line, as JSON.
 struct case_seen {
-  std::map<unsigned, participant> participants{};
+  std::vector<participant> participants{};
   std::vector<unsigned> named{};  // absent ones that the time-out of our barrier named
   std::string ended_by{};         // "itself", "time-out", "bound", "trap", "guard"; empty: not reported
   std::optional<holding> held{};
   std::map<std::string, std::string> found{};  // "toolkit", "architecture", "error", "waived", ...
+  bool operator==(const case_seen&) const = default;
 };
+void fields(auto& way, case_seen& s) {
+  way("participants", s.participants);
+  way("named", s.named);
+  way("ended_by", s.ended_by);
+  way("held", s.held);
+  way("found", s.found);
+}
 
+// All parts put together. A line that is no such part (of a library, or cut off when its process was killed)
+// is left out.
 case_seen case_seen_from(std::string_view output);
 
 // The outcome. Held means that nobody left before all members had arrived, not counting those that have

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include "src/base/child_process.hpp"
+#include "src/base/json_fields.hpp"
+
 namespace mgsync::blocking {
 namespace {
 
@@ -21,16 +24,18 @@ void wait_for(const case_run& run, bool absentees_only, Stamp stamp) {
       while (stamp(run.board->places[i]).load() == 0) std::this_thread::sleep_for(look_every);
 }
 
-void put(std::atomic<std::int64_t>& stamp, const char* what, const stamp_listener& say) {
-  const auto now = now_ns();
-  stamp.store(now);
-  if (say) say(what, now);
+void put(std::atomic<std::int64_t>& stamp, std::optional<std::int64_t> participant::*which,
+         const stamp_listener& say) {
+  participant now;
+  now.*which = now_ns();
+  stamp.store(*(now.*which));
+  if (say) say(now);
 }
 
 void come(const case_run& run, unsigned me, const stamp_listener& say) {
   auto& mine = run.board->places[me];
-  put(mine.arrived, "arrived", say);
-  if (run.barrier->meet(me)) put(mine.left, "left", say);
+  put(mine.arrived, &participant::arrived, say);
+  if (run.barrier->meet(me)) put(mine.left, &participant::left, say);
   else mine.gave_up.store(1);
 }
 
@@ -44,16 +49,16 @@ void stay_away(const case_run& run, unsigned me, const stamp_listener& say,
     std::this_thread::sleep_for(well_waited);
   }
   if (how == absence::late) return come(run, me, say);
-  put(mine.acted, "acted", say);
+  put(mine.acted, &participant::acted, say);
   switch (how) {
   case absence::exit_before:
   case absence::exit_late: mine.done.store(now_ns()); return exit();
   case absence::spin:
     for (volatile std::uint64_t turns = 0;;) turns = turns + 1;
   case absence::elsewhere:
-    put(mine.arrived, "arrived", say);
+    put(mine.arrived, &participant::arrived, say);
     run.barrier->wait_elsewhere(me);
-    return put(mine.left, "left", say);
+    return put(mine.left, &participant::left, say);
   case absence::drop: return run.barrier->drop(me);
   case absence::late:
   case absence::nobody: return;
@@ -115,9 +120,10 @@ std::string watch(const case_run& run) {
   }
 }
 
-void say_line(const std::string& line) {
-  const auto text = line + "\n";
-  if (write(STDOUT_FILENO, text.data(), text.size()) < 0) _exit(4);  // the parent has closed the pipe
+void tell(const case_seen& part) {
+  if (!write_all(STDOUT_FILENO, on_wire(part) + "\n")) _exit(4);  // the parent has closed the pipe
 }
+
+void tell_found(const std::string& key, const std::string& text) { tell({.found = {{key, text}}}); }
 
 }  // namespace mgsync::blocking

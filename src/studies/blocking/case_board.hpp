@@ -51,8 +51,8 @@ struct case_run {
 };
 
 // Does what participant `me` does in the case. `exit` is called where an absent one is to end; for a rank it
-// does not return. Every stamp is also passed to `say` ("arrived", ns), which may be empty.
-using stamp_listener = std::function<void(const char* what, std::int64_t ns)>;
+// does not return. Every stamp is also passed to `say`, which may be empty.
+using stamp_listener = std::function<void(const participant& stamp)>;
 void take_part(const case_run&, unsigned me, const stamp_listener& say, const std::function<void()>& exit);
 
 // Whether every participant has begun what it does, so that nothing more can end a wait.
@@ -64,7 +64,9 @@ bool finished(const case_run&);
 // that long) has passed after it settled, or until it has not settled for 30 s. Returns how it ended.
 std::string watch(const case_run&);
 
-// Writes a line to stdout by a single write, so that the lines of several processes do not mix.
-void say_line(const std::string& line);
+// Tells the parent a part of what was seen: a line by a single write, so that those of several processes do
+// not mix.
+void tell(const case_seen& part);
+void tell_found(const std::string& key, const std::string& text);
 
 }  // namespace mgsync::blocking

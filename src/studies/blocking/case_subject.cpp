@@ -12,6 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "src/base/child_process.hpp"
+#include "src/base/json_fields.hpp"
+#include "src/harness/child.hpp"
 #include "src/results/values/statistics.hpp"
 
 namespace mgsync::blocking {
@@ -32,8 +34,7 @@ std::vector<std::string> command_of(const case_starter& by, const blocking_case&
   std::vector<std::string> all;
   if (c.level == "rank") all = {by.launcher, "-np", fmt::format("{}", c.members)};
   all.push_back(by.program);
-  const auto words = words_of(c);
-  all.insert(all.end(), words.begin(), words.end());
+  for (auto& word : words_of_child("blocking", on_wire(c))) all.push_back(std::move(word));
   return all;
 }
 
@@ -221,9 +222,8 @@ class outcome_checker final : public checker {
 
 case_starter starter_here() {
   std::error_code none;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
   case_starter by;
-  by.program = (self.parent_path() / "mgsync_blocking_case").string();
+  by.program = std::filesystem::read_symlink(this_program, none).string();
   by.launcher = find_in_path("mpirun");
   if (by.launcher.empty()) by.launcher = find_in_path("mpiexec");
   return by;
@@ -264,7 +264,7 @@ subject_creation make_case_subject(const case_starter& by, const blocking_case& 
     std::string waived, broken;  // why it cannot run here; what is wrong with it
   };
   static std::map<std::string, ability> known;
-  const auto key = fmt::format("{} {}", by.program, fmt::join(words_of(all_come), " "));
+  const auto key = by.program + on_wire(all_come);
   if (!known.contains(key)) {
     const auto end = carry_out(by, all_come);
     if (end.interrupted) return {nullptr, "interrupted", {}};

@@ -14,7 +14,7 @@ namespace mgsync::blocking {
 
 // The programs that start a case.
 struct case_starter {
-  std::string program;   // mgsync_blocking_case
+  std::string program;   // mgsync itself
   std::string launcher;  // mpirun or mpiexec, for ranks
 };
 // The program beside the running one, and the launcher found in PATH.

@@ -52,7 +52,7 @@ void check_that_it_computes(int gpu) {
   unsigned long long found = 0;
   cuda::check(cudaMemcpy(&found, address, sizeof found, cudaMemcpyDeviceToHost), "reading a sum");
   if (found != std::uint64_t{count} * (count - 1) / 2) {
-    say_line(fmt::format("found error GPU {} does not compute: a sum is {}", gpu, found));
+    tell_found("error", fmt::format("GPU {} does not compute: a sum is {}", gpu, found));
     end_process();
   }
 }
@@ -245,19 +245,22 @@ std::string wait_for_the_end(const gpu_case& g) {
   return trapped ? "trap" : "itself";
 }
 
-// Reports the stamps, which lie in host memory and can be read after a trap too.
-void say_places(const gpu_case& g) {
-  for (unsigned i = 0; i < g.participants; ++i) {
-    const volatile gpu_progress& p = g.places[i];
-    for (const auto& [what, stamp] :
-         {std::pair{"arrived", std::uint64_t{p.arrived}}, std::pair{"left", std::uint64_t{p.left}},
-          std::pair{"acted", std::uint64_t{p.acted}}})
-      if (stamp != 0) say_line(fmt::format("event {} {} {}", i, what, stamp));
-  }
-}
-
 bool timed_out(const gpu_case& g) {
   return g.over_flags() && *static_cast<volatile std::uint32_t*>(g.abort) == flags_of_case::timed_out;
+}
+
+// The stamps, which lie in host memory and can be read after a trap too; and who is named by a time-out.
+case_seen seen_at_places(const gpu_case& g) {
+  const auto stamp = [](std::uint64_t at) {
+    return at == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(at));
+  };
+  case_seen seen;
+  for (unsigned i = 0; i < g.participants; ++i) {
+    const volatile gpu_progress& p = g.places[i];
+    seen.participants.push_back({stamp(p.arrived), stamp(p.left), stamp(p.acted)});
+    if (timed_out(g) && p.heartbeat == 0) seen.named.push_back(i);
+  }
+  return seen;
 }
 
 const void* kernel_of(const blocking_case& c) {
@@ -299,16 +302,12 @@ const void* kernel_of(const blocking_case& c) {
   }
 #endif
   say_what_it_ran_with(c, toolkit, architecture);
-  say_line(fmt::format("participants {}", g.participants));
   allocate(g);
   launch(g, kernel);
   const auto ended = wait_for_the_end(g);
-  say_places(g);
-  if (timed_out(g))
-    for (unsigned i = 0; i < g.participants; ++i)
-      if (static_cast<const volatile gpu_progress&>(g.places[i]).heartbeat == 0)
-        say_line(fmt::format("named {}", i));
-  say_line("ended " + (timed_out(g) ? "time-out" : ended));
+  auto seen = seen_at_places(g);
+  seen.ended_by = timed_out(g) ? "time-out" : ended;
+  tell(seen);
   end_process();
 }
 

@@ -3,8 +3,6 @@
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "src/base/cuda.hpp"
@@ -12,13 +10,10 @@
 
 namespace mgsync::blocking {
 
-void end_process() {
-  std::fflush(stdout);
-  _exit(0);
-}
+void end_process() { _exit(0); }
 
 void waive(const std::string& why) {
-  say_line("found waived " + why);
+  tell_found("waived", why);
   end_process();
 }
 
@@ -43,11 +38,11 @@ void say_what_it_ran_with(const blocking_case& c, const std::string& toolkit,
                           const std::string& architecture) {
   int driver = 0;
   cuda::check(cudaDriverGetVersion(&driver), "reading the driver's version");
-  say_line("found toolkit " + toolkit);
-  say_line(fmt::format("found driver CUDA {}.{}", driver / 1000, driver % 1000 / 10));
-  say_line("found architecture " + architecture);
-  say_line(fmt::format("found capability {}", capability_of(c.gpus.front())));
-  say_line(fmt::format("found code_form {}", c.form.empty() ? "branch" : c.form));
+  tell({.found = {{"toolkit", toolkit},
+                  {"driver", fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10)},
+                  {"architecture", architecture},
+                  {"capability", std::to_string(capability_of(c.gpus.front()))},
+                  {"code_form", c.form.empty() ? "branch" : c.form}}});
 }
 
 std::string toolkit_here() {

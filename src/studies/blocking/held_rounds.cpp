@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace mgsync::blocking {
 namespace {
 
@@ -90,17 +88,6 @@ holding judge_rounds(const blocking_case& c, unsigned participants, const held_m
   one_round(c, participants, m, begin_held, end_held, h.begin, h.end);
   one_round(c, participants, m, begin_control, end_control, h.control_begin, h.control_end);
   return h;
-}
-
-void say_holding(const holding& h) {
-  if (h.hung_in != 0) say_line(fmt::format("hung-in {}", h.hung_in));
-  say_line(fmt::format("holds {} {} {} {} {}", h.rounds, h.violations, h.wrong_data, h.control_rounds,
-                       h.control_violations));
-  say_line("stair-unit " + h.unit);
-  for (std::size_t i = 0; i < h.begin.size(); ++i)
-    say_line(fmt::format("stair barrier {} {}", h.begin[i], h.end[i]));
-  for (std::size_t i = 0; i < h.control_begin.size(); ++i)
-    say_line(fmt::format("stair control {} {}", h.control_begin[i], h.control_end[i]));
 }
 
 }  // namespace mgsync::blocking

@@ -28,6 +28,4 @@ void take_rounds(const blocking_case&, unsigned participants, unsigned me, meeti
 // Judges all rounds by their stamps.
 holding judge_rounds(const blocking_case&, unsigned participants, const held_memory&);
 
-void say_holding(const holding&);
-
 }  // namespace mgsync::blocking

@@ -65,9 +65,10 @@ rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uin
         seen.hung_in = words[1];
         return seen;
       }
-      say_line(fmt::format("found error {} rounds of {} {}: {}", rounds, c.method,
-                           with_barrier ? "with the barrier" : "without",
-                           status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
+      tell_found("error", fmt::format("{} rounds of {} {}: {}", rounds, c.method,
+                                      with_barrier ? "with the barrier" : "without",
+                                      status == cudaErrorNotReady ? "no end after 5.5 s"
+                                                                  : cudaGetErrorString(status)));
       end_process();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -95,7 +96,6 @@ void run_lane_rounds(const blocking_case& c) {
   if (kernel_of_lane_rounds(c.method, true) == nullptr)
     waive(fmt::format("this build has no rounds of {}", c.method));
   say_what_it_ran_with(c, toolkit_here(), architecture_of(kernel_of_lane_rounds(c.method, true)));
-  say_line("participants 32");
   holding h;
   h.unit = "cycles";
   const auto control = carry_out_rounds(c, false, h.control_rounds),
@@ -112,8 +112,7 @@ void run_lane_rounds(const blocking_case& c) {
   const auto first_control = *std::min_element(control.begin.begin(), control.begin.end());
   h.control_begin = from_the_first(control.begin, first_control);
   h.control_end = from_the_first(control.end, first_control);
-  say_holding(h);
-  say_line("ended itself");
+  tell({.participants = std::vector<participant>(32), .ended_by = "itself", .held = h});
   end_process();
 }
 

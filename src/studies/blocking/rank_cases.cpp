@@ -76,9 +76,9 @@ rank_memory make_memory(const blocking_case& c, int rank, unsigned ranks, std::s
 
 // Reports what only this rank knows, and ends its process, since MPI_Finalize would hang.
 [[noreturn]] void end_rank(const case_run& run, unsigned me, const std::string& ended) {
-  if (run.board->places[me].gave_up.load() != 0)
-    for (const unsigned who : run.barrier->named(me)) say_line(fmt::format("named {}", who));
-  say_line("ended " + ended);
+  case_seen mine{.ended_by = ended};
+  if (run.board->places[me].gave_up.load() != 0) mine.named = run.barrier->named(me);
+  tell(mine);
   _exit(3);
 }
 
@@ -94,13 +94,13 @@ void run_rank_case(const blocking_case& c) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
     MPI_Get_library_version(version, &length);
-    say_line(fmt::format("participants {}", all));
-    say_line(fmt::format("found library {}", std::string(version, std::strcspn(version, ",\n"))));
+    tell({.participants = std::vector<participant>(all),
+          .found = {{"library", std::string(version, std::strcspn(version, ",\n"))}}});
   }
   std::string why_not;
   const auto memory = make_memory(c, rank, all, why_not);
   if (!why_not.empty()) {
-    if (rank == 0) say_line("found waived " + why_not);
+    if (rank == 0) tell_found("waived", why_not);
     MPI_Finalize();
     _exit(0);
   }
@@ -112,10 +112,7 @@ void run_rank_case(const blocking_case& c) {
     flag_barrier line(memory.line, all, std::chrono::hours(1));
     const held_memory held{memory.stamps, memory.wrong, memory.slots};
     take_rounds(c, all, me, barrier, line, held);
-    if (rank == 0) {
-      say_holding(judge_rounds(c, all, held));
-      say_line("ended itself");
-    }
+    if (rank == 0) { tell({.ended_by = "itself", .held = judge_rounds(c, all, held)}); }
     MPI_Finalize();
     _exit(0);
   }
@@ -125,14 +122,19 @@ void run_rank_case(const blocking_case& c) {
   }).detach();
   take_part(
       run, me,
-      [me](const char* what, std::int64_t ns) { say_line(fmt::format("event {} {} {}", me, what, ns)); },
+      [me](const participant& stamp) {
+        case_seen mine;
+        mine.participants.resize(me + 1);
+        mine.participants[me] = stamp;
+        tell(mine);
+      },
       [] { _exit(0); });
   auto& mine = memory.board->places[me];
   mine.done.store(now_ns());
   if (mine.gave_up.load() != 0 || c.how == absence::elsewhere)
     std::this_thread::sleep_for(std::chrono::hours(1));  // until the watcher ends the process
   // Everything must be reported before MPI_Finalize, which may close the stdout of this process.
-  if (me == 0) say_line("ended itself");
+  if (me == 0) tell({.ended_by = "itself"});
   MPI_Finalize();
   _exit(0);
 }

@@ -87,15 +87,20 @@ shared& make_shared_state(const blocking_case& c) {
   return all;
 }
 
-void say_board(const case_run& run) {
+std::optional<std::int64_t> stamp_at(const std::atomic<std::int64_t>& place) {
+  const auto stamp = place.load();
+  return stamp == 0 ? std::nullopt : std::optional(stamp);
+}
+
+case_seen seen_on(const case_run& run) {
+  case_seen seen;
   for (unsigned i = 0; i < run.participants; ++i) {
     const auto& p = run.board->places[i];
-    for (const auto& [what, stamp] : {std::pair{"arrived", p.arrived.load()},
-                                      std::pair{"left", p.left.load()}, std::pair{"acted", p.acted.load()}})
-      if (stamp != 0) say_line(fmt::format("event {} {} {}", i, what, stamp));
-    if (p.gave_up.load() != 0)
-      for (const unsigned who : run.barrier->named(i)) say_line(fmt::format("named {}", who));
+    seen.participants.push_back({stamp_at(p.arrived), stamp_at(p.left), stamp_at(p.acted)});
+    if (p.gave_up.load() == 0) continue;
+    for (const unsigned who : run.barrier->named(i)) seen.named.push_back(who);
   }
+  return seen;
 }
 
 // Starts a watcher that ends the process. It has a thread of its own, since the main thread may be a
@@ -103,8 +108,9 @@ void say_board(const case_run& run) {
 void end_when_over(const case_run& run) {
   std::thread([run] {
     const auto ended = watch(run);
-    say_board(run);
-    say_line("ended " + ended);
+    auto seen = seen_on(run);
+    seen.ended_by = ended;
+    tell(seen);
     _exit(0);
   }).detach();
 }
@@ -114,8 +120,7 @@ void end_when_over(const case_run& run) {
 }
 
 [[noreturn]] void end_rounds(const blocking_case& c, const shared& all) {
-  say_holding(judge_rounds(c, c.members, all.held));
-  say_line("ended itself");
+  tell({.ended_by = "itself", .held = judge_rounds(c, c.members, all.held)});
   _exit(0);
 }
 
@@ -131,7 +136,6 @@ void work_of(const case_run& run, shared& all, unsigned i) {
 void run_thread_case(const blocking_case& c) {
   auto& all = make_shared_state(c);
   const case_run run{&c, c.members, all.board.get(), all.barrier.get()};
-  say_line(fmt::format("participants {}", c.members));
   std::vector<std::thread> threads;
   if (c.rounds == 0) end_when_over(run);
   for (unsigned i = 0; i < c.members; ++i)
@@ -147,11 +151,10 @@ void run_thread_case(const blocking_case& c) {
 void run_openmp_case(const blocking_case& c) {
   auto& all = make_shared_state(c);
   const case_run run{&c, c.members, all.board.get(), all.barrier.get()};
-  say_line(fmt::format("participants {}", c.members));
 #if defined(__clang__)
-  say_line("found runtime libomp");
+  tell_found("runtime", "libomp");
 #else
-  say_line("found runtime libgomp");
+  tell_found("runtime", "libgomp");
 #endif
   if (c.rounds == 0) end_when_over(run);
   omp_set_dynamic(0);
@@ -163,7 +166,7 @@ void run_openmp_case(const blocking_case& c) {
     else team.store(omp_get_num_threads());
   }
   if (team.load() != 0) {
-    say_line(fmt::format("found error a team of {} threads was made in place of {}", team.load(), c.members));
+    tell_found("error", fmt::format("a team of {} threads was made in place of {}", team.load(), c.members));
     _exit(4);
   }
   if (c.rounds > 0) end_rounds(c, all);

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
+#include <sstream>
 
 #include "src/base/errors.hpp"
+#include "src/base/json_fields.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/blocking/blocking_evaluation.hpp"
 #include "src/studies/blocking/case_subject.hpp"
+#include "tests/unit/refused.hpp"
 
 namespace mgsync {
 extern const study blocking_study;
@@ -27,9 +29,17 @@ blocking_case a_case(std::string level, std::string name, absence how, std::stri
   return c;
 }
 
-// Of three participants, as a process would say it: the last is absent.
+// Of three participants, the last of which is absent, by lines such as "event 2 acted 5".
 case_seen said(std::string_view lines) {
-  return case_seen_from(std::string("participants 3\n") + std::string(lines) + "ended itself\n");
+  case_seen seen{.participants = std::vector<participant>(3), .ended_by = "itself"};
+  std::istringstream in{std::string(lines)};
+  std::string event, what;
+  std::size_t who = 0;
+  for (std::int64_t ns = 0; in >> event >> who >> what >> ns;) {
+    auto& p = seen.participants.at(who);
+    (what == "arrived" ? p.arrived : what == "left" ? p.left : p.acted) = ns;
+  }
+  return seen;
 }
 
 std::optional<outcome> judged(std::string_view level, std::string_view name, absence how,
@@ -43,16 +53,38 @@ TEST(blocking_case, is_the_same_after_it_was_told_to_another_process) {
   c.gpus = {1, 0};
   c.seed = 77;
   c.rounds = 5;
-  EXPECT_EQ(case_from(words_of(c)), c);
-  const std::string level = "level=thread", ours = "method=ours";
-  for (const auto& wrong : std::vector<std::vector<std::string>>{{level},
-                                                                 {level, ours, "how=never"},
-                                                                 {level, ours, "who=all"},
-                                                                 {level, ours, "members=x"},
-                                                                 {level, ours, "colour=red"},
-                                                                 {level, ours, "members=1"},
-                                                                 {"nonsense"}})
-    EXPECT_THROW(case_from(wrong), std::invalid_argument) << wrong.back();
+  EXPECT_EQ(case_from(on_wire(c)), c);
+  const auto refused = [&](std::string_view part, std::string_view by) {
+    auto text = on_wire(c);
+    return mgsync::test::refused([&] { case_from(text.replace(text.find(part), part.size(), by)); });
+  };
+  EXPECT_NE(refused("\"grid\"", "\"moon\"").find("no barrier 'ours' of level 'moon'"), std::string::npos);
+  EXPECT_NE(refused("exit-late", "never").find("exit-before"), std::string::npos);
+  EXPECT_NE(refused("half", "all").find("accepted: first, last, half"), std::string::npos);
+  EXPECT_NE(refused("\"members\":4", "\"members\":\"x\"").find("members"), std::string::npos);
+  EXPECT_NE(refused("\"members\":4", "\"members\":1").find("two participants"), std::string::npos);
+  EXPECT_NE(refused("\"who\"", "\"colour\"").find("colour"), std::string::npos);
+  EXPECT_FALSE(mgsync::test::refused([] { case_from("nonsense"); }).empty());
+}
+
+TEST(case_seen, is_put_together_of_what_several_processes_say) {
+  case_seen first{.participants = std::vector<participant>(3), .named = {2, 1}, .ended_by = "time-out"},
+      second;
+  first.participants[0] = {.arrived = 5, .left = 7};
+  second.participants.resize(2);
+  second.participants[1] = {.arrived = 6, .acted = 4};
+  second.named = {1};
+  second.ended_by = "bound";
+  second.held = holding{.rounds = 9, .begin = {0.5, 1}, .unit = "cycles"};
+  second.found = {{"toolkit", "gcc \"12\"\n"}};
+  const auto seen =
+      case_seen_from(on_wire(first) + "\nsomething of a library\n{cut off\n" + on_wire(second) + "\n");
+  EXPECT_EQ(seen.participants, (std::vector<participant>{{5, 7, {}}, {6, {}, 4}, {}}));
+  EXPECT_EQ(seen.named, (std::vector<unsigned>{1, 2}));
+  EXPECT_EQ(seen.ended_by,
+            "time-out");  // of ranks, the one that timed out says more than those that were ended
+  EXPECT_EQ(seen.held, second.held);
+  EXPECT_EQ(seen.found, second.found);
 }
 
 TEST(blocking_case, the_absent_are_the_first_the_last_or_every_other_one) {
@@ -99,7 +131,8 @@ TEST(judging, asks_nothing_of_a_barrier_to_which_nobody_came) {
   EXPECT_FALSE(judged("thread", "ours", absence::spin, "event 2 acted 5\nevent 0 arrived 10\n"));
   EXPECT_FALSE(judged("thread", "ours", absence::spin, ""));
   // A launcher that ends the job is the end of a hang, told by nobody.
-  const auto ended = case_seen_from("participants 3\nevent 2 acted 5\nevent 0 arrived 10\n");
+  auto ended = said("event 2 acted 5\nevent 0 arrived 10\n");
+  ended.ended_by.clear();
   EXPECT_EQ(
       judge(ended, a_case("rank", "mpi-barrier", absence::exit_before), *find_method("rank", "mpi-barrier")),
       outcome::hung);
@@ -284,7 +317,6 @@ TEST(outcome_checker, rounds_that_hang_are_a_finding_and_no_error) {
   EXPECT_TRUE(hung.verdict.passed);
   EXPECT_EQ(hung.verdict.details.at("finding"),
             "it hangs when all come, each in a branch of its own: in round 17");
-  EXPECT_EQ(case_seen_from("hung-in 17\n").held.value().hung_in, 17U);
 }
 
 TEST(blocking_evaluation, says_of_the_papers_cells_whether_they_are_so_here) {
@@ -358,7 +390,7 @@ case_end carried_out(std::string level, std::string name, absence how, unsigned 
                      std::string who = "last") {
   auto c = a_case(std::move(level), std::move(name), how, std::move(who));
   c.bound_ms = bound_ms;
-  return carry_out({MGSYNC_BLOCKING_CASE, {}}, c);
+  return carry_out({MGSYNC_PROGRAM, {}}, c);
 }
 
 TEST(thread_cases, whoever_comes_late_is_waited_for) {
@@ -390,7 +422,7 @@ TEST(thread_cases, rounds_hold_everybody_and_without_the_barrier_nobody) {
   for (const auto* name : {"std-barrier", "ours"}) {
     auto c = a_case("thread", name, absence::nobody);
     c.rounds = 200;
-    const auto end = carry_out({MGSYNC_BLOCKING_CASE, {}}, c);
+    const auto end = carry_out({MGSYNC_PROGRAM, {}}, c);
     ASSERT_TRUE(end.seen.held) << end.error;
     EXPECT_EQ(end.seen.held->violations, 0U);
     EXPECT_EQ(end.seen.held->wrong_data, 0U);
@@ -402,7 +434,7 @@ TEST(thread_cases, rounds_hold_everybody_and_without_the_barrier_nobody) {
 TEST(thread_cases, a_fresh_process_afterwards_shows_that_all_works) {
   auto c = a_case("thread", "std-barrier", absence::exit_before);
   c.bound_ms = 100;
-  const auto made = make_case_subject({MGSYNC_BLOCKING_CASE, {}}, c);
+  const auto made = make_case_subject({MGSYNC_PROGRAM, {}}, c);
   ASSERT_TRUE(made.subject) << made.reason;
   const auto came = made.subject->run({});
   EXPECT_EQ(came.ended, ending::completed);
