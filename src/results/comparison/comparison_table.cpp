@@ -72,17 +72,17 @@ std::string rows_text(const std::vector<const compared_point*>& rows) {
   return text;
 }
 
-std::string listed(std::string_view word, const point& p, std::string_view reason) {
+std::string line_of(std::string_view word, const point& p, std::string_view reason) {
   return fmt::format("{}  {}{}{}\n", word, name_of(p), reason.empty() ? "" : ": ", reason);
 }
 
 std::string unpaired(const comparison& compared) {
   std::string text;
   for (const lost_point& one : compared.lost)
-    text += listed(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW",
-                   one.point, one.reason);
-  for (const point& one : compared.only_base) text += listed("only in BASE      ", one, "");
-  for (const point& one : compared.only_new) text += listed("only in NEW       ", one, "");
+    text += line_of(one.status == result_status::failed ? "FAIL in NEW       " : "not measured in NEW",
+                    one.point, one.reason);
+  for (const point& one : compared.only_base) text += line_of("only in BASE      ", one, "");
+  for (const point& one : compared.only_new) text += line_of("only in NEW       ", one, "");
   return text;
 }
 
