@@ -53,27 +53,35 @@ std::vector<std::vector<std::size_t>> by_host(const slots& all) {
 // The members of one host while its threads are placed.
 struct host_plan {
   std::span<const std::size_t> members;  // indices in the group
-  std::vector<std::vector<int>> masks;   // of its ranks
+  std::vector<std::vector<int>> masks;   // of its ranks, sorted
   std::vector<int> mask_of;              // by member of this host
-  std::vector<core> usable;              // cores of which some rank may use a hardware thread
+  std::vector<int> allowed;              // CPUs that some rank may use, sorted
+  std::span<const core> cores;           // of the host
+
+  bool allows(int cpu) const { return std::ranges::binary_search(allowed, cpu); }
 };
 
+// Cores of which some rank may use a hardware thread.
+std::vector<core> usable_cores(const host_plan& plan) {
+  std::vector<core> usable;
+  for (const auto& c : plan.cores)
+    if (std::ranges::any_of(c.cpus, [&](int cpu) { return plan.allows(cpu); })) usable.push_back(c);
+  return usable;
+}
+
 host_plan plan_of(const slots& all, std::span<const std::size_t> members) {
-  host_plan plan{members, {}, {}, {}};
+  host_plan plan{members, {}, {}, {}, all[members.front()]->seen.cores};
   std::map<int, int> mask_of_rank;
-  std::set<int> allowed;
   for (const auto i : members) {
     const auto [entry, fresh] = mask_of_rank.emplace(all[i]->rank, static_cast<int>(plan.masks.size()));
     if (fresh) {
       plan.masks.push_back(all[i]->seen.allowed_cpus);
-      std::sort(plan.masks.back().begin(), plan.masks.back().end());
-      allowed.insert(plan.masks.back().begin(), plan.masks.back().end());
+      std::ranges::sort(plan.masks.back());
+      plan.allowed.insert(plan.allowed.end(), plan.masks.back().begin(), plan.masks.back().end());
     }
     plan.mask_of.push_back(entry->second);
   }
-  for (const auto& c : all[members.front()]->seen.cores)
-    if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return allowed.contains(cpu); }))
-      plan.usable.push_back(c);
+  std::ranges::sort(plan.allowed);
   return plan;
 }
 
@@ -84,9 +92,9 @@ std::vector<int> ids_of(std::span<const core> cores) {
 }
 
 // A list names one core per thread of the host, in the order of the members.
-std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std::size_t thread,
+std::vector<int> listed_core(std::span<const core> usable, const placement& wanted, std::size_t thread,
                              std::size_t threads) {
-  const auto ids = ids_of(plan.usable);
+  const auto ids = ids_of(usable);
   if (wanted.list.size() < threads)
     throw usage_error(
         fmt::format("--placement list names {} cores for {} threads on one host; accepted: one core for "
@@ -99,16 +107,17 @@ std::vector<int> listed_core(const host_plan& plan, const placement& wanted, std
   return {id};
 }
 
-std::vector<thread_request> host_requests(const host_plan& plan, const placement& wanted, int threads) {
+std::vector<thread_request> host_requests(const host_plan& plan, std::span<const core> usable,
+                                          const placement& wanted, int threads) {
   std::vector<thread_request> requests;
   const auto count = static_cast<int>(plan.members.size());
-  preferred_cores preferred(plan.usable, wanted.kind, count, threads);
+  preferred_cores preferred(usable, wanted.kind, count, threads);
   for (int i = 0; i < count; ++i)
     for (int t = 0; t < threads; ++t) {
       thread_request r{plan.mask_of[static_cast<std::size_t>(i)], {}};
       r.preferred = wanted.kind == placement_kind::list
                         ? std::make_shared<const std::vector<int>>(listed_core(
-                              plan, wanted, requests.size(), static_cast<std::size_t>(count * threads)))
+                              usable, wanted, requests.size(), static_cast<std::size_t>(count * threads)))
                         : preferred.of(i);
       requests.push_back(std::move(r));
     }
@@ -116,12 +125,13 @@ std::vector<thread_request> host_requests(const host_plan& plan, const placement
 }
 
 // One thread per GPU, on a core near it.
-std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const gpu_choice> chosen) {
+std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const core> usable,
+                                         std::span<const gpu_choice> chosen) {
   std::vector<thread_request> requests;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::set<int> near(chosen[i].near_cpus.begin(), chosen[i].near_cpus.end());
     std::vector<int> preferred;
-    for (const auto& c : plan.usable)
+    for (const auto& c : usable)
       if (std::any_of(c.cpus.begin(), c.cpus.end(), [&](int cpu) { return near.contains(cpu); }))
         preferred.push_back(c.id);
     requests.push_back({plan.mask_of[i], std::make_shared<const std::vector<int>>(std::move(preferred))});
@@ -163,14 +173,14 @@ void compare_with_quotas(grouping& result, const slots& all, const host_plan& pl
   }
 }
 
-void set_cpus(grouping& result, const slots& all, const host_plan& plan,
+void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::span<const core> usable,
               std::span<const thread_request> requests, const grouping_request& request) {
   const auto& host = all[plan.members.front()]->seen.host;
-  if (plan.usable.empty()) {
+  if (usable.empty()) {
     result.notes.push_back(fmt::format("The cores of {} are unknown: nothing is pinned there.", host));
     return;
   }
-  const auto placed = place_threads(plan.usable, plan.masks, requests);
+  const auto placed = place_threads(usable, plan.masks, requests);
   note_placement(result, host, placed);
   if (!request.pin) return;
   const std::size_t threads = requests.size() / plan.members.size();
@@ -192,12 +202,10 @@ member member_of(const rank_view& view, int id) {
 
 // Whether some of the host's threads share a CPU, wherever they go.
 bool are_too_many(const host_plan& plan, int threads_per_member) {
-  std::set<int> cpus;
-  for (const auto& mask : plan.masks)
-    for (const auto& c : plan.usable)
-      for (const int cpu : c.cpus)
-        if (std::ranges::binary_search(mask, cpu)) cpus.insert(cpu);
-  return !cpus.empty() && plan.members.size() * static_cast<std::size_t>(threads_per_member) > cpus.size();
+  std::ptrdiff_t cpus = 0;
+  for (const auto& c : plan.cores)
+    cpus += std::ranges::count_if(c.cpus, [&](int cpu) { return plan.allows(cpu); });
+  return cpus != 0 && std::ssize(plan.members) * threads_per_member > cpus;
 }
 
 void add_host_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
@@ -207,10 +215,16 @@ void add_host_members(grouping& result, std::span<const rank_view> views, const 
     result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
   for (const auto& members : by_host(all)) {
     const auto plan = plan_of(all, members);
-    if (!request.oversubscribe && wanted.kind != placement_kind::list &&
-        are_too_many(plan, request.threads_per_member))
+    // A list is always looked at, as it may name too few.
+    const bool placed = request.with_places || wanted.kind == placement_kind::list;
+    if ((!request.oversubscribe || !placed) && wanted.kind != placement_kind::list &&
+        are_too_many(plan, request.threads_per_member)) {
       result.chosen.oversubscribed = true;
-    else set_cpus(result, all, plan, host_requests(plan, wanted, request.threads_per_member), request);
+    } else if (placed) {
+      const auto usable = usable_cores(plan);
+      set_cpus(result, all, plan, usable, host_requests(plan, usable, wanted, request.threads_per_member),
+               request);
+    }
     compare_with_quotas(result, all, plan, request.threads_per_member);
   }
 }
@@ -255,7 +269,8 @@ void add_gpu_members(grouping& result, std::span<const rank_view> views, const g
     const auto plan = plan_of(taking_part, members);
     std::vector<gpu_choice> here;
     for (const auto i : members) here.push_back(chosen[i]);
-    set_cpus(result, taking_part, plan, gpu_requests(plan, here), request);
+    const auto usable = usable_cores(plan);
+    set_cpus(result, taking_part, plan, usable, gpu_requests(plan, usable, here), request);
   }
 }
 
@@ -280,8 +295,8 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     const slots one{&views.front()};
     const auto plan = plan_of(one, std::span(&self, 1));
     const auto& seen = views.front().seen;
-    const auto places =
-        std::max<std::size_t>(1, plan.usable.empty() ? seen.allowed_cpus.size() : plan.usable.size());
+    const auto usable = usable_cores(plan).size();
+    const auto places = std::max<std::size_t>(1, usable == 0 ? seen.allowed_cpus.size() : usable);
     const double time = seen.quota ? std::max(1.0, seen.quota->cpus) : static_cast<double>(places);
     return static_cast<int>(std::min(static_cast<double>(places), time));
   }

@@ -28,8 +28,8 @@ struct grouping_request {
   int threads_per_member = 1;  // host: blocks; GPU: 1
   std::string placement = "near";
   bool pin = true;
-  bool oversubscribe =
-      true;  // false: where there are more host threads than CPUs, their places are not computed
+  bool oversubscribe = true;  // false: more host threads than CPUs get no places
+  bool with_places = true;    // false: host threads get none, and notes say nothing of them
 };
 
 struct grouping {

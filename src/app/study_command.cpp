@@ -250,6 +250,7 @@ int measure_command(const options& asked, std::span<const study* const> studies,
   const auto request = campaign_of(asked, studies, job, views);
   if (studies.empty()) return list_studies(request, views);
   if (!asked.dry_run) return measure(request, job, views, dog, written);
+  let_signals_end();
   const auto text = plan_text(request, views);
   if (job.rank() == 0) tell("{}", text);
   return 0;

@@ -73,17 +73,25 @@ bool moved(const std::vector<progress>& before, const std::vector<progress>& now
                      [](const progress& a, const progress& b) { return a.arrived == b.arrived; });
 }
 
-}  // namespace
-
-void take_note_of_signals() {
+// Sets the action of the signals that ask the command to end.
+void on_signals(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = note_signal;
+  action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2})
     sigaction(number, &action, nullptr);
   struct sigaction hangup {};
   if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
+}
+
+}  // namespace
+
+void take_note_of_signals() { on_signals(note_signal); }
+
+void let_signals_end() {
+  on_signals(SIG_DFL);
+  if (first_signal != 0) raise(first_signal);
 }
 
 int signal_received() { return first_signal; }

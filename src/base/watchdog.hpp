@@ -93,6 +93,9 @@ class watchdog {
 // the process at once if it comes more than a second after the first: sooner it is taken for the same
 // request, sent by the launcher or the shell too. Called once, by main.
 void take_note_of_signals();
+// Gives these signals their default action back, where nothing would be lost. One that arrived meanwhile ends
+// the process now.
+void let_signals_end();
 // The first such signal that arrived, 0: none. SIGTERM and the like replace an earlier SIGUSR1 or SIGUSR2.
 int signal_received();
 // "signal 15 (Terminated)": that signal, or the one that this process crashed with. Empty: neither.

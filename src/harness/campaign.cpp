@@ -164,6 +164,7 @@ study_request request_for(const study& s, const campaign_request& asked,
   request.device = asked.device;
   request.with_cuda = asked.with_cuda;
   request.planning = asked.planning;
+  request.planned = asked.out.listed();
   request.settings = asked.settings;
   request.seed = asked.seed.value_or(1);
   request.where = where;

@@ -45,6 +45,7 @@ struct study_request : axis_values {
   topology::device device = topology::device::host;
   bool with_cuda = false;  // this build can run kernels
   bool planning = false;   // nothing will be measured, and the machine may be one that was read from a file
+  detail planned = detail::every;  // while planning: grouped describes the first cells only
   study_settings settings;
   std::uint64_t seed = 1;          // of all random numbers
   const session* where = nullptr;  // this process's place among the ranks, where something is measured

@@ -57,6 +57,17 @@ timeout "$long_s" "$mgsync" "${sweep[@]}" --store "$work/torn" --resume >"$work/
 expect_code $? 0 "--resume after kill -9"
 passed "--resume after kill -9 and a torn line"
 
+# A plan that takes long ends at once too; it has nothing to write.
+"$mgsync" --device host --members 1-1500 --oversubscribe --dry-run --verbose >"$work/out" 2>"$work/err" &
+pid=$!
+sleep 0.5
+kill -TERM "$pid" 2>/dev/null || fail "the plan was made before it could be interrupted"
+begin=$(now_ms)
+{ wait "$pid"; code=$?; } 2>/dev/null
+expect_code "$code" 143 "--dry-run after SIGTERM"
+[ $(($(now_ms) - begin)) -lt "$soon_ms" ] || fail "--dry-run ended late"
+passed "--dry-run follows SIGTERM"
+
 for wrong in '--bogus' '--members 0' '--backend nonsense' '--timeout soon' 'measre'; do
   # shellcheck disable=SC2086  # two words on purpose
   "$mgsync" $wrong >"$work/out" 2>"$work/err"

@@ -90,6 +90,7 @@ sweep_request sweep_of(const study_request& asked) {
   request.work = asked.values(works);
   request.late = asked.values(lateness);
   request.peer_memory = asked.one(peer_memory);
+  if (asked.planning && asked.planned == detail::grouped) request.members_described = 100'000;
   return request;
 }
 

@@ -44,13 +44,14 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
     p.set(axes::mpi_threads, request.mpi_threads);
 }
 
-point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members) {
+point describe(const sweep_request& request, const cell& where, const planned_point& planned, int members,
+               bool by_name) {
   point p;
   p.subject = planned.choice.backend->name;
   p.variant = planned.choice.variant->name;
   p.device = request.device;
   p.members = members;
-  if (request.oversubscribe || !where.group.oversubscribed)
+  if (by_name && (request.oversubscribe || !where.group.oversubscribed))
     for (const auto& m : where.group.members) p.group.push_back(m.id);
   p.ranks = static_cast<int>(topology::owners_of(where.group).size());
   if (request.per_node) p.node = where.host;
@@ -143,9 +144,15 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
     if (on_host) counted = {blocks, std::nullopt, 32};
     if (std::find(seen.begin(), seen.end(), counted) != seen.end()) continue;
     seen.push_back(counted);
-    const topology::grouping_request wanted{
-        request.device, members,     request.members_per_rank, on_host ? static_cast<int>(blocks) : 1,
-        placement,      request.pin, request.oversubscribe};
+    const topology::grouping_request wanted{.kind = request.device,
+                                            .members = members,
+                                            .members_per_rank = request.members_per_rank,
+                                            .threads_per_member = on_host ? static_cast<int>(blocks) : 1,
+                                            .placement = placement,
+                                            .pin = request.pin,
+                                            .oversubscribe = request.oversubscribe,
+                                            .with_places =
+                                                result.members_described < request.members_described};
     auto [grouped, impossible] = group_or_why_not(ranks, wanted);
     for (const auto& load : request.loads)
       for (const auto& [work, late] : pairs(request.work, request.late)) {
@@ -154,14 +161,15 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
         for (const auto& choice : request.backends) {
           planned_point p{choice, configure(request, counted), {}, {}};
           p.configuration.load = load;
-          p.point = describe(request, c, p, members);
+          p.point = describe(request, c, p, members, wanted.with_places);
           p.waived = why_waived(request, c, p, ranks);
           c.points.push_back(std::move(p));
         }
         // The members of a cell that is not measured are dropped, since a sweep may ask for thousands of
         // them.
-        if (c.group.oversubscribed && !request.oversubscribe)
+        if (!wanted.with_places || (c.group.oversubscribed && !request.oversubscribe))
           c.group.members = std::vector<topology::member>();
+        result.members_described += c.group.members.size();
         result.cells.push_back(std::move(c));
       }
   }

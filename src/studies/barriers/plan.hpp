@@ -2,7 +2,9 @@
 // started.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +34,9 @@ struct sweep_request {
   std::string peer_memory;  // "", "ipc", "vmm"
   std::string mpi_threads;  // the thread level that MPI runs at; empty: MPI was not started
   bool with_cuda = true;    // this build can measure GPUs, not only plan for them
+  // Of a plan that is only printed: cells that follow so many members are counted, but not described. Their
+  // members have no places and are not kept.
+  std::size_t members_described = std::numeric_limits<std::size_t>::max();
 };
 
 struct planned_point {
@@ -56,6 +61,7 @@ struct cell {
 
 struct plan {
   std::vector<cell> cells;
+  std::size_t members_described = 0;  // of all cells, that were kept
 };
 
 // Makes the plan. A group that cannot exist (more members than the ranks of a node own, a list placement that

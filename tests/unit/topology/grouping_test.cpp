@@ -83,6 +83,20 @@ TEST(host_group, hyperthreads_come_after_all_cores_and_oversubscription_last) {
   EXPECT_EQ(g.chosen.members[4].cpus.size(), 1U);
 }
 
+TEST(host_group, without_places_is_oversubscribed_where_it_is_with_them) {
+  const auto views = ranks_of(host_machine(1, 2), 1);
+  for (int n = 1; n <= 6; ++n) {
+    auto counted = host_request(n);
+    counted.with_places = false;
+    const auto g = make_group(views, counted);
+    EXPECT_EQ(g.chosen.oversubscribed, make_group(views, host_request(n)).chosen.oversubscribed) << n;
+    EXPECT_EQ(cpus_of(g), lists(static_cast<std::size_t>(n))) << n;
+  }
+  auto listed = host_request(3, "list:0,1");
+  listed.with_places = false;
+  EXPECT_FALSE(mgsync::test::refused([&] { make_group(views, listed); }).empty());
+}
+
 TEST(host_group, ranks_with_one_mask_do_not_collide) {
   const auto views = ranks_of(host_machine(2, 4), 8);
   const auto g = make_group(views, host_request(8));

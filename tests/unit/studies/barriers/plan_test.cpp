@@ -73,6 +73,23 @@ TEST(plan, counts_host_shapes_that_differ_in_ignored_threads_once) {
   EXPECT_EQ(make_plan(r, one_rank(4)).cells.size(), 1u);
 }
 
+TEST(plan, counts_cells_that_are_not_described_as_those_that_are) {
+  auto r = request();
+  for (int n = 1; n <= 12; ++n) r.members.push_back(n);
+  const auto described = make_plan(r, one_rank(8));
+  r.members_described = 5;
+  const auto counted = make_plan(r, one_rank(8));
+  ASSERT_EQ(counted.cells.size(), described.cells.size());
+  EXPECT_EQ(counted.members_described, 1u + 2 + 3);  // the cell that passes the bound is whole
+  for (std::size_t i = 0; i < counted.cells.size(); ++i) {
+    const auto &some = counted.cells[i], &all = described.cells[i];
+    EXPECT_EQ(some.points[0].waived, all.points[0].waived) << i;
+    EXPECT_EQ(some.points[0].point.members, all.points[0].point.members) << i;
+    EXPECT_EQ(some.group.members.size(), i < 3 ? all.group.members.size() : 0u) << i;
+    EXPECT_EQ(some.points[0].point.group.size(), some.group.members.size()) << i;
+  }
+}
+
 TEST(plan, waives_more_threads_than_the_machine_has_unless_told) {
   auto r = request();
   r.members = {3};
