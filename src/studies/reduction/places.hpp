@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "src/studies/reduction/gpu_numbers.hpp"
 
@@ -14,17 +16,6 @@ inline constexpr std::size_t place_granularity = 4096;
 
 constexpr std::size_t stride_of(std::size_t bytes) {
   return (bytes + place_granularity - 1) / place_granularity * place_granularity;
-}
-
-struct sums_in_turn {
-  std::size_t bytes = 0;  // of one sum
-  bool cold = true;       // sums cycle through four times the size of the L2 cache
-  int ordinal = 0;
-};
-// After how many sums the same numbers are used again.
-inline std::size_t places_of(const sums_in_turn& all) {
-  const auto stride = stride_of(all.bytes);
-  return all.cold ? std::max<std::size_t>(1, (4 * cache_bytes(all.ordinal) + stride - 1) / stride) : 1;
 }
 
 template <class T>
@@ -43,6 +34,42 @@ inline bool is_sum(value_type type, const std::byte* parts, std::size_t count, s
   case value_type::int32: return adds_up_to<std::uint32_t>(parts, count, expected);
   }
   return false;
+}
+
+// The numbers of successive sums on a GPU: cold ones cycle through four times the size of its L2 cache.
+class places_of_sums {
+ public:
+  places_of_sums() = default;
+  places_of_sums(int ordinal, value_type type, std::size_t bytes, bool cold)
+      : type_(type), count_(bytes / bytes_of(type)), stride_(stride_of(bytes)) {
+    if (cold) places_ = std::max<std::size_t>(1, (4 * cache_bytes(ordinal) + stride_ - 1) / stride_);
+  }
+  std::size_t bytes() const { return places_ * stride_; }
+  std::size_t offset_of(std::size_t turn) const { return turn % places_ * stride_; }
+
+  // How many of `sums` results are wrong. Each, `apart` bytes behind the one before, is the sum of `parts`
+  // values; `gpus` GPUs have the same numbers.
+  std::uint64_t wrong(const std::vector<std::byte>& results, std::size_t apart, std::size_t parts,
+                      unsigned gpus = 1) {
+    std::uint64_t wrong = 0;
+    for (std::size_t turn = 0; turn * apart < results.size(); ++turn) {
+      const auto place = turn % places_;
+      if (place >= expected_.size())
+        expected_.push_back(gpus * sum_of_numbers(place * stride_ / bytes_of(type_), count_));
+      wrong += !is_sum(type_, results.data() + turn * apart, parts, expected_[place]);
+    }
+    return wrong;
+  }
+
+ private:
+  value_type type_ = value_type::fp64;
+  std::size_t count_ = 0, stride_ = 0, places_ = 1;
+  std::vector<std::int64_t> expected_;  // the exact sum at each place
+};
+
+inline double us_between(std::chrono::steady_clock::time_point from,
+                         std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
 }
 
 }  // namespace mgsync::reduction

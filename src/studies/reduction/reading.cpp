@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/studies/reduction/gpu_sums.hpp"
+#include "src/studies/reduction/gpu_ways.hpp"
 
 namespace mgsync::reduction {
 
@@ -45,19 +45,15 @@ std::optional<reading> reading_named(std::string_view word) {
   return found;
 }
 
+namespace {
+
 // Measured on an H100 and an H200 (docs/studies/reduction.md): one block as long as it is sooner done than
 // others are heard of; bulk copies reach most where there is enough to read for every SM to fill its ring
 // several times; between them vectors, the fewer a thread the fewer bytes. Whole numbers are added up at half
 // the bytes' cost and joined in a counter.
-reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
+reading chosen(bool joins, value_type type, std::size_t bytes) {
   constexpr std::size_t one_kib = 1024, one_mib = 1024 * one_kib;
-  if (how == gpu_way::word_read) return {loads::word1, 1024, 2};
-  constexpr reading bulk{loads::bulk4, 256, 2};
-  if (how == gpu_way::bulk) return bulk;
-  const bool joins = how == gpu_way::automatic || how == gpu_way::automatic_graph;
-  const bool may_choose = joins || how == gpu_way::read || how == gpu_way::read_graph;
-  if (!may_choose) return {loads::vector4, 512, 2};
-  if (bytes >= (joins ? 192 * one_mib : least_bytes_for_bulk)) return bulk;
+  if (bytes >= (joins ? 192 * one_mib : least_bytes_for_bulk)) return by_bulk_copies(type, bytes);
   if (bytes <= 16 * one_kib) return {loads::vector4, 256, 1};
   if (joins && bytes <= 32 * one_kib) return {loads::vector4, 512, 2};
   constexpr reading largest{loads::vector4, 512, 2};
@@ -71,5 +67,13 @@ reading best_reading(gpu_way how, value_type type, std::size_t bytes) {
   if (bytes <= 2 * one_mib) return {loads::vector2, 256, type == value_type::fp32 ? 2u : 1u};
   return bytes <= 4 * one_mib ? reading{loads::vector1, 512, 2} : largest;
 }
+
+}  // namespace
+
+reading by_words(value_type, std::size_t) { return {loads::word1, 1024, 2}; }
+reading by_vectors(value_type, std::size_t) { return {loads::vector4, 512, 2}; }
+reading by_bulk_copies(value_type, std::size_t) { return {loads::bulk4, 256, 2}; }
+reading only_to_read(value_type type, std::size_t bytes) { return chosen(false, type, bytes); }
+reading to_join_in_an_inbox(value_type type, std::size_t bytes) { return chosen(true, type, bytes); }
 
 }  // namespace mgsync::reduction

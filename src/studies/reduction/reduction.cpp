@@ -19,15 +19,17 @@ namespace mgsync {
 namespace reduction { namespace {
 
 // A way to combine partial sums, of any kind of members. One word may name a way of several kinds.
-using any_way = std::variant<way, rank_way, gpu_way, several_way>;
+using any_way = std::variant<way, rank_way, const gpu_way*, const several_way*>;
+constexpr auto ways_of_a_gpu = [] { return std::span(gpu_ways); };
+constexpr auto ways_of_several = [] { return std::span(several_ways); };
 constexpr takers host_threads{"host threads", topology::device::host},
     host_ranks{"host ranks", topology::device::host}, one_gpu{"one GPU", topology::device::gpu},
     several_gpus{"several GPUs", topology::device::gpu};
 constexpr axis_of<any_way> every_way({.name = "way", .help = "how the parts are put together"},
                                      words_in<way>{.of = host_threads, .table = ways},
                                      words_in<rank_way>{.of = host_ranks, .table = rank_ways},
-                                     words_in<gpu_way>{.of = one_gpu, .table = gpu_ways},
-                                     words_in<several_way>{.of = several_gpus, .table = several_ways});
+                                     names_in<ways_of_a_gpu>{.of = one_gpu},
+                                     names_in<ways_of_several>{.of = several_gpus});
 
 constexpr axis_of<value_type> types({.name = "type", .help = "what is added up"}, value_types);
 
@@ -61,7 +63,7 @@ constexpr axis_of<unsigned> members(
 // How numbers are to be read.
 struct asked_reading {
   bool all_first = false;            // host members: the first one has all numbers
-  std::optional<reading> of_gpus{};  // nothing: best_reading()
+  std::optional<reading> of_gpus{};  // nothing: the best for the way
   bool operator==(const asked_reading&) const = default;
 };
 constexpr std::pair<asked_reading, std::string_view> reading_words[] = {{{}, "auto"}, {{true, {}}, "first"}};
@@ -260,11 +262,11 @@ std::vector<measurement> gpu_points(const study_request& asked) {
   const auto stopping = stopping_of(asked);
   const auto add = [&](unsigned count, value_type type, bool cold, std::uint64_t bytes) {
     if (count == 1)
-      for (const auto how : asked.values<gpu_way>(every_way))
+      for (const auto* how : asked.values<const gpu_way*>(every_way))
         for (const auto& each : asked.values(readings))
           all.push_back(gpu_point(asked, gpu_sum{how, type, bytes, cold, 0, each.of_gpus}, stopping));
     else
-      for (const auto how : asked.values<several_way>(every_way))
+      for (const auto* how : asked.values<const several_way*>(every_way))
         for (const auto& each : asked.values(readings))
           all.push_back(several_point(
               asked, several_sum{how, type, bytes, cold, {}, nullptr, {}, each.of_gpus}, count, stopping));

@@ -1,20 +1,18 @@
 #include "src/studies/reduction/vendor_sum.hpp"
 
-#include <fmt/format.h>
-
 #include "barriers/parts/gpu_team/vendor_cubin.hpp"
 
 namespace mgsync::reduction {
 
-std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<int>& ordinals,
+std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<gpu_team::gpu_member>& gpus,
                                              std::string& reason) {
   const char* const name = type == value_type::fp64   ? "mgsync_vendor_sum_fp64"
                            : type == value_type::fp32 ? "mgsync_vendor_sum_fp32"
                                                       : "mgsync_vendor_sum_int32";
   std::vector<CUfunction> kernels;
-  for (const int ordinal : ordinals) {
+  for (const auto& gpu : gpus) {
     const gpu_team::vendor_cubin cubin(
-        ordinal,
+        gpu.ordinal,
         {"mgsync_vendor_sum_abi", sizeof(sum_arguments),
          "the vendor's cubin has no sums, or those of another version of mgsync; build it anew"},
         reason);
@@ -24,8 +22,8 @@ std::unique_ptr<vendor_sum> vendor_sum::load(value_type type, const std::vector<
   return std::make_unique<vendor_sum>(std::move(kernels));
 }
 
-unsigned vendor_sum::resident_blocks(unsigned gpu, unsigned threads) const {
-  return static_cast<unsigned>(gpu_team::blocks_on_an_sm(kernels_[gpu], threads));
+int vendor_sum::resident_blocks(unsigned gpu, unsigned threads) const {
+  return gpu_team::blocks_on_an_sm(kernels_[gpu], threads);
 }
 
 void vendor_sum::launch(unsigned blocks, unsigned threads, std::vector<sum_arguments>& given,
