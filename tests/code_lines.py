@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-ENDINGS = {".cpp", ".hpp", ".cu", ".cuh"}
+ENDINGS = {".cpp", ".hpp", ".cu", ".cuh", ".inc"}
 
 
 def code_lines(text):

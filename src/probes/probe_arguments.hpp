@@ -5,6 +5,11 @@
 
 namespace mgsync::probes {
 
+// Kernels of a probe besides those of so many links: a loop over 256 of them; one link between clock reads
+// that wait for its operands and its result (once; corrected where it is a region), and the twin of that,
+// whose clock reads stand where the compiler leaves them; and a kernel under the probe's name alone.
+inline constexpr int loop_256 = -256, once = -1, corrected = -2, as_compiled = -3, alone = 0;
+
 // One warp's two reads of its SM's cycle counter around one pass of a chain. Reads of two warps can be
 // compared only if both ran on the same SM. `end` is 0, and there is no sample, where the chain's last value
 // was `never`.

@@ -1,8 +1,8 @@
-// The frame around every probe's chain: two reads of the SM's cycle counter with nothing but the chain
-// between them. The check of the compiled machine code (src/probes/machine_code) makes sure of that: where a
-// compiler moves anything between the reads, the check fails and the probe is not measured.
+// The frame around everything that the SM's cycle counter times: two reads with nothing but the probe's work
+// between them, pass by pass. The check of the compiled machine code (src/probes/machine_code) makes sure of
+// that: where a compiler moves anything between the reads, the check fails and the probe is not measured.
 //
-// An operation is a struct with
+// Most work is a chain of an operation, a struct with
 //   __device__ explicit Op(const arguments&)   // takes its inputs from memory, per lane
 //   __device__ void step()                     // one link; its result is the next link's input
 //   __device__ std::uint32_t value() const     // the last result: the second read waits for it
@@ -82,20 +82,37 @@ __device__ __forceinline__ void start_together() {
   meet_before_reading();
 }
 
-// An operation that all threads of a block run together declares `static constexpr bool of_whole_block =
-// true`.
-template <class Op>
-inline constexpr bool of_whole_block = [] {
-  if constexpr (requires { Op::of_whole_block; }) return Op::of_whole_block;
-  else return false;
-}();
+// When the reads of a pass are issued: where the compiler leaves them; the second once the result is there;
+// or the first once the operands are, too. (Paper 002 moved them in the machine code by hand. Here a read
+// depends on a value, so that it cannot be issued before the value has arrived, and no assembler is needed.)
+enum class reads { as_compiled, wait_for_result, wait_for_both };
 
-// Runs the passes of `chain`, each between two clock reads, in every warp of the grid.
-template <class Op, class Chain>
-__device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain chain) {
+// Behind the second read of a pass. `zero` is always 0, which the compiler cannot know: stores whose address
+// depends on it stay behind the read. `never` is a value that no work ends with.
+struct pass_end {
+  std::uint32_t pass, zero, never;
+};
+
+// The warps of a grid, and this one.
+struct warp_place {
+  std::uint32_t warps, warp;
+};
+
+// What the frame asks of work, besides run() between the reads and value(), for which the second one waits.
+struct work {
+  static constexpr bool by_one_lane = false;  // only the first one stamps: where lanes come to the end apart
+  __device__ void ready(const arguments&) {}  // before the first read of every pass
+  __device__ std::uint32_t operands() const { return 0; }  // reads::wait_for_both: for what the first waits
+  __device__ void keep(const arguments&, const pass_end&) const {}  // behind every pass
+  __device__ void end(const arguments&, const pass_end&) const {}   // behind the last
+};
+
+// Runs the passes of `what`, each between two clock reads, in every warp of the grid.
+template <reads Reads, class Work>
+__device__ __forceinline__ void timed_passes(const arguments& a, Work& what) {
   const std::uint32_t warps_per_block = (blockDim.x + 31) / 32;
-  const std::uint32_t warps = gridDim.x * warps_per_block;
-  const std::uint32_t warp = blockIdx.x * warps_per_block + threadIdx.x / 32;
+  warp_place at{gridDim.x * warps_per_block, blockIdx.x * warps_per_block + threadIdx.x / 32};
+  if constexpr (requires { Work::place(); }) at = Work::place();
   const std::uint32_t sm_before = this_sm();
   const std::uint32_t never = a.held->never;
   const std::uint32_t passes = a.passes;
@@ -104,64 +121,82 @@ __device__ __forceinline__ void timed_passes(const arguments& a, Op& op, Chain c
   // the compiler would add divergence handling to the chain.
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
-    wait_for_window(a.window_log2_ns);
-    if constexpr (of_whole_block<Op>)
-      if (a.together != 0) start_together();
-    begin = clock_now();
-    chain(op);
-    end = clock_after(op.value(), never);
-    // Always 0, which the compiler cannot know: stores whose address depends on it stay behind the second
-    // clock read.
+    what.ready(a);
+    begin = Reads == reads::wait_for_both ? clock_after(what.operands(), never) : clock_now();
+    what.run();
+    end = Reads == reads::as_compiled ? clock_now() : clock_after(what.value(), never);
     const auto behind = static_cast<std::uint32_t>(end >> 63);
-    a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
+    if (!Work::by_one_lane || threadIdx.x % 32 == 0)
+      a.stamps[static_cast<std::size_t>(pass + behind) * at.warps + at.warp + behind] = {begin, end};
+    what.keep(a, {pass + behind, behind, never});
   }
-  const auto behind = static_cast<std::uint32_t>(end >> 63);
-  a.sms[warp + behind] = sm_before;
-  a.sms[warps + warp + behind] = this_sm();
-  a.output[threadIdx.x + behind] = op.value();
+  if (Work::by_one_lane && threadIdx.x % 32 != 0) return;
+  const auto behind = Work::by_one_lane ? 0 : static_cast<std::uint32_t>(end >> 63);
+  a.sms[at.warp + behind] = sm_before;
+  a.sms[at.warps + at.warp + behind] = this_sm();
+  what.end(a, {passes, behind, never});
 }
 
-// A chain of `Steps` links, unrolled.
-template <class Op, int Steps>
-__device__ __forceinline__ void timed_chain(const arguments& a) {
-  Op op(a);
-  timed_passes(a, op, [](Op& o) {
-#pragma unroll
-    for (int step = 0; step < Steps; ++step) o.step();
-  });
-}
-
-// A loop over `Body` links: loops x Body links in all, with little code.
-template <class Op, int Body>
-__device__ __forceinline__ void timed_loop(const arguments& a) {
-  Op op(a);
-  const std::uint32_t loops = a.held->loops;
-  timed_passes(a, op, [loops](Op& o) {
-    std::uint32_t turn = 0;
+// `Links` links of an operation, unrolled; or as many turns of a loop of 256 as the launch asks for, with
+// little code.
+template <class Op, int Links, bool Together>
+struct links_of : work {
+  Op op;
+  std::uint32_t loops;
+  __device__ explicit links_of(const arguments& a) : op(a), loops(Links == loop_256 ? a.held->loops : 1) {}
+  __device__ __forceinline__ void ready(const arguments& a) const {
+    wait_for_window(a.window_log2_ns);
+    if constexpr (Together)
+      if (a.together != 0) start_together();
+  }
+  __device__ __forceinline__ void run() {
+    if constexpr (Links == loop_256) {
+      std::uint32_t turn = 0;
 #pragma unroll 1
-    do {
+      do {
 #pragma unroll
-      for (int step = 0; step < Body; ++step) o.step();
-    } while (++turn < loops);
-  });
+        for (int step = 0; step < 256; ++step) op.step();
+      } while (++turn < loops);
+    } else {
+#pragma unroll
+      for (int step = 0; step < Links; ++step) op.step();
+    }
+  }
+  __device__ __forceinline__ std::uint32_t value() const { return op.value(); }
+  __device__ __forceinline__ void end(const arguments& a, const pass_end& at) const {
+    a.output[threadIdx.x + at.zero] = op.value();
+  }
+};
+
+// One link between two clock reads.
+template <class Op>
+struct one_link : links_of<Op, 1, false> {
+  using links_of<Op, 1, false>::links_of;
+  __device__ __forceinline__ void ready(const arguments&) const { __syncwarp(); }
+  __device__ __forceinline__ std::uint32_t operands() const { return this->op.value(); }
+};
+
+// The forms of a catalogue's entries that several sources have: in every warp by itself; in whole blocks,
+// whose warps start each pass together; and in clusters, whose blocks stay until all are done.
+template <class Op, int Links>
+__device__ __forceinline__ void chain(const arguments& a) {
+  if constexpr (Links == once || Links == as_compiled) {
+    one_link<Op> link(a);
+    timed_passes<Links == once ? reads::wait_for_both : reads::as_compiled>(a, link);
+  } else {
+    links_of<Op, Links, false> links(a);
+    timed_passes<reads::wait_for_result>(a, links);
+  }
+}
+template <class Op, int Links>
+__device__ __forceinline__ void together(const arguments& a) {
+  links_of<Op, Links, true> links(a);
+  timed_passes<reads::wait_for_result>(a, links);
+}
+template <class Op, int Links>
+__device__ __forceinline__ void meeting(const arguments& a) {
+  chain<Op, Links>(a);
+  asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 }  // namespace mgsync::probes
-
-// Defines chains of the lengths that a slope is fitted to, for short links and for long ones.
-#define MGSYNC_PROBE_SLOPE(name, Op)                                                                         \
-  MGSYNC_PROBE(name, Op, 16)                                                                                 \
-  MGSYNC_PROBE(name, Op, 32)                                                                                 \
-  MGSYNC_PROBE(name, Op, 64) MGSYNC_PROBE(name, Op, 128) MGSYNC_PROBE(name, Op, 256)
-#define MGSYNC_PROBE_SHORT_SLOPE(name, Op)                                                                   \
-  MGSYNC_PROBE(name, Op, 4) MGSYNC_PROBE(name, Op, 8) MGSYNC_PROBE(name, Op, 16) MGSYNC_PROBE(name, Op, 32)
-
-// Defines a kernel under the name by which the host launches it and the check of the machine code finds it.
-#define MGSYNC_PROBE(name, Op, steps)                                                                        \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ mgsync::probes::arguments a) {           \
-    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
-  }
-#define MGSYNC_PROBE_LOOP(name, Op, body)                                                                    \
-  extern "C" __global__ void name##_loop_##body(const __grid_constant__ mgsync::probes::arguments a) {       \
-    mgsync::probes::timed_loop<Op, body>(a);                                                                 \
-  }

@@ -1,10 +1,11 @@
-// The machine code of a study's probes, one cubin per architecture that was built for: embedded by
+// The machine code of probes, one cubin per architecture that was built for: embedded by
 // cmake/probes.cmake. The bytes that are loaded onto the GPU are the bytes that src/probes/machine_code
 // reads.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace mgsync::probes {
 
@@ -17,15 +18,7 @@ struct image {
 // it supports; nullptr where there is none.
 const image* image_for(std::span<const image> images, int major, int minor);
 
-std::span<const image> arithmetic_images();  // arithmetic.cu: adds of floats, doubles and integers
-std::span<const image> unrolled_images();    // unrolled.cu: adds of floats, tens of thousands in a row
-std::span<const image> clocks_images();      // clocks.cu: the counters themselves
-std::span<const image> warp_images();        // levels/warp.cu and so on
-std::span<const image> block_images();
-std::span<const image> cluster_images();
-std::span<const image> memory_images();
-std::span<const image> region_images();        // timeline/region.cu: paper 002's region
-std::span<const image> instructions_images();  // timeline/instructions.cu: single ones, and pairs
-std::span<const image> block_sums_images();    // model/block_sums.cu: sums in shared memory
+// The images of a source of probes: "warp" of warp.cu.
+std::span<const image> images_of(std::string_view source);
 
 }  // namespace mgsync::probes

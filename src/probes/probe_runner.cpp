@@ -173,13 +173,13 @@ runner::runner(std::unique_ptr<state> s) : state_(std::move(s)) {}
 
 runner::~runner() = default;
 
-std::unique_ptr<runner> runner::load(std::span<const image> images, int ordinal, std::string& reason) {
+std::unique_ptr<runner> runner::load(std::string_view source, int ordinal, std::string& reason) {
   const cuda::device_scope scope(ordinal);
   cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", ordinal));
   int most_shared = 0;
   cuda::check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
               "reading the shared memory's size");
-  const image* code = image_on(images, ordinal, reason);
+  const image* code = image_on(images_of(source), ordinal, reason);
   if (code == nullptr) return nullptr;
   return std::unique_ptr<runner>(
       new runner(std::make_unique<state>(*code, ordinal, static_cast<std::size_t>(most_shared))));
@@ -263,11 +263,29 @@ std::optional<probe_seen> runner::run(const probe_order& o, std::string& reason,
   return result;
 }
 
+ready_probes make_ready(std::span<const probe> those, int ordinal, bool with_clock) {
+  ready_probes made;
+  auto runner = runner::load(those.front().source, ordinal, made.reason);
+  if (!runner) return made;
+  const auto code = machine_code::read_cubin(runner->loaded().bytes);
+  for (const auto& one : those) {
+    if (!one.runs_on(code.architecture)) made.reason = what_it_needs(one);
+    else if (auto read = read_code(code, one); !read.complaint.empty())
+      made.reason = std::string(not_as_said) + read.complaint;
+    else if (!read.twin.empty()) made.twin = std::move(read.twin);
+    if (!made.reason.empty()) return made;
+  }
+  made.code = fmt::format("sm_{}, as it must be", code.architecture);
+  if (with_clock) made.mhz = measure_clock(ordinal).mhz;  // over 5 ms of a busy SM, by both clocks
+  made.runner = std::move(runner);
+  return made;
+}
+
 clock_rate measure_clock(int ordinal, double milliseconds) {
   const cuda::device_scope scope(ordinal);
   cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", ordinal));
   std::string reason;
-  const image* code = image_on(clocks_images(), ordinal, reason);
+  const image* code = image_on(images_of("clocks"), ordinal, reason);
   if (code == nullptr) return {};
   const loaded_module module(*code, ordinal);
   const auto f = module.find("clocks_side_by_side");

@@ -5,7 +5,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "src/probes/catalogue.hpp"
 #include "src/probes/probe_image.hpp"
 #include "src/probes/probe_seen.hpp"
 
@@ -14,8 +16,8 @@ namespace mgsync::probes {
 // One cubin on one GPU. Not thread-safe.
 class runner {
  public:
-  // nullptr, and the reason, where the images have no code for that GPU.
-  static std::unique_ptr<runner> load(std::span<const image> images, int ordinal, std::string& reason);
+  // The probes of a source; nullptr, and the reason, where this build has no code for that GPU.
+  static std::unique_ptr<runner> load(std::string_view source, int ordinal, std::string& reason);
   ~runner();
   runner(const runner&) = delete;
   runner& operator=(const runner&) = delete;
@@ -35,6 +37,16 @@ class runner {
   explicit runner(std::unique_ptr<state>);
   std::unique_ptr<state> state_;
 };
+
+// Probes whose machine code was read, on the bytes that the GPU runs.
+struct ready_probes {
+  std::unique_ptr<probes::runner> runner;  // nullptr: there is a reason
+  std::string reason;                      // a probe whose code is not as it says is not measured
+  std::string code, twin;                  // "sm_90, as it must be"; what is wrong with the twin
+  double mhz = 0;                          // the SM's clock
+};
+// These probes are of one source.
+ready_probes make_ready(std::span<const probe> those, int ordinal, bool with_clock = true);
 
 // Measures the SM's clock over about `milliseconds` of a busy SM.
 clock_rate measure_clock(int ordinal, double milliseconds = 5);

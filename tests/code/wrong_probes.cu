@@ -1,9 +1,9 @@
 // Probes that are not what they say. Each must fail the code check, or the check is worth nothing. Never run.
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 // Every lane starts from the same argument: the compiler knows what a shuffle of it gives, and removes the
 // chain.
@@ -70,13 +70,12 @@ struct work_that_moves {
 
 // The cluster's size stands in the code: else there would be a branch for launches without clusters.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) work_that_moves_8(const __grid_constant__ arguments a) {
-  mgsync::probes::timed_chain<work_that_moves, 8>(a);
+  chain<work_that_moves, 8>(a);
 }
-MGSYNC_PROBE(sound, sound, 8)
-MGSYNC_PROBE_LOOP(sound, sound, 8)
-MGSYNC_PROBE(uniform_input, uniform_input, 8)
-MGSYNC_PROBE(no_dependence, no_dependence, 8)
-MGSYNC_PROBE(more_than_said, more_than_said, 8)
+MGSYNC_PROBE(70, sound, sound, chain, (8, loop_256))
+MGSYNC_PROBE(70, uniform_input, uniform_input, chain, (8))
+MGSYNC_PROBE(70, no_dependence, no_dependence, chain, (8))
+MGSYNC_PROBE(70, more_than_said, more_than_said, chain, (8))
 
 // The 32-bit clock, as the papers' probes read it.
 extern "C" __global__ void clock_of_32_bits_8(const __grid_constant__ arguments a) {
@@ -89,10 +88,7 @@ extern "C" __global__ void clock_of_32_bits_8(const __grid_constant__ arguments 
 }
 
 extern "C" __global__ void not_waited_for_8(const __grid_constant__ arguments a) {
-  not_waited_for op(a);
-  mgsync::probes::timed_passes(a, op, [](not_waited_for& o) {
-#pragma unroll
-    for (int step = 0; step < 8; ++step) o.step();
-  });
-  a.output[threadIdx.x] = op.v;
+  links_of<not_waited_for, 8, false> links(a);
+  timed_passes<reads::wait_for_result>(a, links);
+  a.output[threadIdx.x] = links.op.v;
 }

@@ -106,7 +106,7 @@ def main():
     self_test()
     root = pathlib.Path(sys.argv[1])
     files = [f for top in ("src", "topology", "barriers") for f in sorted((root / top).rglob("*"))
-             if f.suffix in (".hpp", ".cpp", ".cu", ".cuh")]
+             if f.suffix in (".hpp", ".cpp", ".cu", ".cuh", ".inc")]
     errors = [e for f in files for e in wrong_includes(f.relative_to(root).as_posix(), f.read_text())]
     print("\n".join(errors) if errors else f"{len(files)} files, every include goes the right way")
     return 1 if errors or not files else 0

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 for tool in clang-format-14 clang-format; do
   if "$tool" --version 2>/dev/null | grep -q 'version 14\.'; then
-    git ls-files -z -- '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 "$tool" --dry-run -Werror
+    git ls-files -z -- '*.cpp' '*.hpp' '*.cu' '*.cuh' '*.inc' | xargs -0 "$tool" --dry-run -Werror
     exit 0
   fi
 done

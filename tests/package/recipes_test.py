@@ -102,6 +102,36 @@ def try_study(program, folder):
     assert "the same file" in refusal(*study, "--csv", medians, "--prometheus", medians)
 
 
+def try_probe(program, build, copy, catalogue, nvcc, folder):
+    """The study knows the probe; and where there is an nvcc, its machine code is what its entry says, and of no other."""
+    assert "bit_reversal" in refusal(program, "study", "levels", "--probe", "nobody")
+    if nvcc is None:
+        return
+    run([nvcc, "-cubin", "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-o", "warp.cubin",
+         copy / "src/probes/catalogue/warp.cu"], cwd=folder)
+    (folder / "reads.cpp").write_text(r"""
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "src/probes/catalogue.hpp"
+
+int main() {
+  std::ifstream file("warp.cubin", std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  const auto code = mgsync::machine_code::read_cubin(std::as_bytes(std::span(bytes)));
+  auto probe = mgsync::probes::probe_called("warp", "bit_reversal");
+  std::printf("as it must be: %s\n", mgsync::probes::read_code(code, probe).complaint.c_str());
+  probe.per_link = {{"POPC", 1}};
+  std::printf("otherwise: %s\n", mgsync::probes::read_code(code, probe).complaint.c_str());
+}
+""")
+    run(["c++", "-std=c++20", "-I", copy, "-o", "reads", "reads.cpp", catalogue,
+         build / "src/probes/machine_code/libmgsync_machine_code.a"], cwd=folder)
+    said = run([folder / "reads"], cwd=folder)
+    assert re.search(r"must be: $", said, re.M) and "otherwise: bit_reversal_16: 0 POPC between the clock reads, not 16" in said, said
+
+
 def main():
     source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
     if not (build / "build.ninja").exists():
@@ -119,7 +149,7 @@ def main():
              "-P", copy / "cmake/embed.cmake"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
-               "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp")
+               "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp", "probes/catalogue.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
@@ -134,6 +164,8 @@ def main():
         table = run([program, "--device", "host", "--backend", "tally", "--members", "2", "--oversubscribe", "--max-time", "50ms", "--check-rounds", "400"])
         assert re.search(r"^tally .* pass", table, re.M), table
         try_study(program, pathlib.Path(folder))
+        catalogue = next(o for c, o in zip(commands, objects) if c["file"].endswith("probes/catalogue.cpp"))
+        try_probe(program, build, copy, catalogue, sys.argv[4] if len(sys.argv) > 4 else None, pathlib.Path(folder))
         if len(sys.argv) > 4:
             run([sys.argv[4], "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-c", "-o", "tally.o",
                  copy / "barriers/tally/gpu_tally.cu"], cwd=folder)

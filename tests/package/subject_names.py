@@ -83,7 +83,7 @@ def main():
     errors, used, count = [], set(), 0
     for top in ("src", "topology", "barriers"):
         for file in sorted((root / top).rglob("*")):
-            if file.suffix not in (".hpp", ".cpp", ".cu", ".cuh"):
+            if file.suffix not in (".hpp", ".cpp", ".cu", ".cuh", ".inc"):
                 continue
             path, count = file.relative_to(root).as_posix(), count + 1
             for number, word in found_in(path, file.read_text(), owners, variants):

@@ -22,7 +22,7 @@ BEFORE = {
 }
 # Keys of a result in docs/results-schema.json that are explained there alone: they name no idea of their own.
 PLAIN = {"file", "note", "reason", "name", "unit", "message", "text", "title", "value", "values", "key", "kind"}
-SOURCES = re.compile(r"\.(cpp|hpp|cu|cuh|c|h|py|sh|cmake|md|txt|in|json|yml|yaml)$")
+SOURCES = re.compile(r"\.(cpp|hpp|cu|cuh|inc|c|h|py|sh|cmake|md|txt|in|json|yml|yaml)$")
 LEFT_OUT = re.compile(r"^(docs/glossary\.md|CHANGELOG\.md|docs/results/.*\.(json|txt)|tests/fuzz/corpus/.*|tests/package/words\.py)$")
 
 

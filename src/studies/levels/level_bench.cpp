@@ -27,39 +27,22 @@ constexpr std::uint32_t throughput_passes = 8;
 constexpr unsigned first_window_log2_ns = 17, last_window_log2_ns = 22;
 constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
 
-std::span<const probes::image> images_of(std::string_view source) {
-  if (source == "warp") return probes::warp_images();
-  if (source == "block") return probes::block_images();
-  if (source == "cluster") return probes::cluster_images();
-  return probes::memory_images();
-}
-
 // One source's cubin, loaded on the GPU, and what the check of its machine code found.
 struct loaded_source {
   std::unique_ptr<probes::runner> runner;
-  std::string missing;                                         // why there is none
-  std::map<std::string, std::string, std::less<>> complaints;  // by family
-  std::map<std::string, std::string, std::less<>> looked_at;   // by family
+  std::string missing;  // why there is none
+  unsigned architecture = 0;
+  std::map<std::string_view, probes::code_reading, std::less<>> read;  // by family
 };
 
 loaded_source load(std::string_view source, int ordinal) {
   loaded_source one;
-  one.runner = probes::runner::load(images_of(source), ordinal, one.missing);
+  one.runner = probes::runner::load(source, ordinal, one.missing);
   if (!one.runner) return one;
   const auto code = machine_code::read_cubin(one.runner->loaded().bytes);
-  for (const auto& f : families()) {
-    if (f.source != source || f.oldest > code.architecture) continue;
-    std::string said;
-    bool in_full = true;
-    for (const auto& expected : f.all_expected()) {
-      const auto verdict = machine_code::check_code(code, expected);
-      in_full = in_full && verdict.looked_at == machine_code::depth::full;
-      if (said.empty() && !verdict.passed()) said = verdict.kernel + ": " + verdict.complaints.front();
-    }
-    if (!said.empty()) one.complaints[f.name] = said;
-    one.looked_at[f.name] = fmt::format("sm_{}, {}", code.architecture,
-                                        in_full ? "read in full" : "clock reads and stall counts read");
-  }
+  one.architecture = code.architecture;
+  for (const auto& f : probes::probes_of(source))
+    if (f.runs_on(code.architecture)) one.read[f.name] = probes::read_code(code, f);
   return one;
 }
 
@@ -178,19 +161,19 @@ class probe_subject final : public subject {
     launch.together = what_.quantity == quantity::latency && what_.left_free != "start";
     // Blocks on the same SM would queue for its units, so each gets an SM of its own where that many fit.
     launch.fill_sms = f.source == "cluster" && f.cluster > 1 && what_.left_free != "place";
-    launch.kernel = fmt::format("{}_{}", f.name, links);
+    launch.kernel = f.kernel_name(static_cast<int>(links));
     if (launch.fill_sms) launch.fill_sms = bench_->source(f.source).runner->resident_clusters(launch) > 0;
     if (what_.quantity == quantity::throughput) {
-      launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+      launch.kernel = f.kernel_name(static_cast<int>(f.lengths.back()));
       launch.blocks = what_.blocks_per_sm * bench_->sms();
       launch.passes = throughput_passes;
       launch.window_log2_ns = window_log2_ns_;
-    } else if (what_.quantity == quantity::host && f.loop_body != 0) {
-      launch.kernel = fmt::format("{}_loop_{}", f.name, f.loop_body);
-      launch.loops = static_cast<std::uint32_t>(links / f.loop_body);
+    } else if (what_.quantity == quantity::host && f.has(probes::loop_256)) {
+      launch.kernel = f.kernel_name(probes::loop_256);
+      launch.loops = static_cast<std::uint32_t>(links / 256);
       launch.passes = 1;
     } else if (what_.quantity == quantity::host) {
-      launch.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+      launch.kernel = f.kernel_name(static_cast<int>(f.lengths.back()));
       launch.passes = static_cast<std::uint32_t>(links / f.lengths.back());
     } else if (!what_.where.empty()) {
       point_to_ring(launch, links);
@@ -206,7 +189,7 @@ class probe_subject final : public subject {
   unsigned lanes_at_the_end() const {
     const auto& f = *what_.family;
     if (f.source != "warp" || what_.quantity != quantity::latency) return 0;
-    return f.diverged ? f.lanes : static_cast<unsigned>(std::popcount(what_.lanes));
+    return f.form == probes::form::two_branches ? f.lanes : static_cast<unsigned>(std::popcount(what_.lanes));
   }
 
   void point_to_ring(probes::probe_order& launch, std::uint64_t links) {
@@ -264,18 +247,14 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
     made.reason = source.missing;
     return made;
   }
-  if (const auto wrong = source.complaints.find(f.name); wrong != source.complaints.end()) {
-    made.reason = "the machine code is not what the probe says: " + wrong->second;
-    return made;
-  }
-  const auto looked_at = source.looked_at.find(f.name);
-  if (looked_at == source.looked_at.end()) {
-    made.reason = fmt::format("needs compute capability {}.{}", f.oldest / 10, f.oldest % 10);
-    return made;
-  }
+  const auto read = source.read.find(f.name);
+  if (read == source.read.end()) made.reason = probes::what_it_needs(f);
+  else if (!read->second.complaint.empty())
+    made.reason = fmt::format("{}{}", probes::not_as_said, read->second.complaint);
+  if (!made.reason.empty()) return made;
   if (what.quantity == quantity::throughput) {
     probes::probe_order shape;
-    shape.kernel = fmt::format("{}_{}", f.name, f.lengths.back());
+    shape.kernel = f.kernel_name(static_cast<int>(f.lengths.back()));
     shape.threads = what.threads;
     const unsigned fit = source.runner->resident_blocks(shape);
     if (fit < what.blocks_per_sm) {
@@ -284,7 +263,10 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
       return made;
     }
   }
-  made.found["code"] = f.kind == kind::library ? std::string(label_of(f)) : looked_at->second;
+  made.found["code"] =
+      f.library ? std::string(label_of(f))
+                : fmt::format("sm_{}, {}", source.architecture,
+                              read->second.in_full ? "read in full" : "clock reads and stall counts read");
   made.quantities["clock"] = {"MHz", {shared->mhz()}};
   made.subject = std::make_unique<probe_subject>(shared, what);
   return made;

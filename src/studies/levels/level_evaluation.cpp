@@ -7,8 +7,8 @@
 
 #include "src/results/frame/frame.hpp"
 #include "src/studies/levels/known_answers.hpp"
+#include "src/studies/levels/level_points.hpp"
 #include "src/studies/levels/level_tables.hpp"
-#include "src/studies/levels/probe_family.hpp"
 
 namespace mgsync::levels {
 
@@ -296,7 +296,7 @@ void about_no_instruction(values all, expectations& out) {
 void about_residuals(values all, expectations& out) {
   const auto is_line = [](const level_value& v) {
     const auto& f = family(v.family);
-    return v.quantity == quantity::latency && f.source == "warp" && f.kind == kind::chain;
+    return v.quantity == quantity::latency && f.source == "warp" && f.kind() == probes::link_kind::chain;
   };
   if (const auto* worst = most(where(all, is_line), &level_value::residual))
     out.push_back({"chains of operations of a warp: a length's distance from the line", "below 0.1 cycles",

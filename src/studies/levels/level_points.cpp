@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
                   .left_free = {}};
   if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1)
     all.push_back(one);
-  if (f.loop_body == 0) return;
+  if (!f.has(probes::loop_256)) return;
   for (const unsigned threads : {32u, 256u, 1024u}) {
     one.threads = threads;
     all.push_back(one);
@@ -106,6 +107,24 @@ void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
 }
 
 }  // namespace
+
+std::span<const probe_family> families() {
+  const auto first = probes::probes_of(std::begin(all_levels)[0]),
+             last = probes::probes_of(std::end(all_levels)[-1]);
+  return {first.data(), last.data() + last.size()};
+}
+
+const probe_family& family(std::string_view name) {
+  for (const auto& f : families())
+    if (f.name == name) return f;
+  throw std::invalid_argument("no probes called " + std::string(name));
+}
+
+std::uint32_t first_lanes(unsigned count) {
+  if (count < 1 || count > 32)
+    throw std::invalid_argument("a warp has 1 to 32 lanes, not " + std::to_string(count));
+  return 0xffffffffu >> (32 - count);
+}
 
 unsigned level_probe::lane_count() const {
   return lanes == all_lanes ? family->lanes : static_cast<unsigned>(std::popcount(lanes));
@@ -158,9 +177,15 @@ point point_of(const level_probe& one, unsigned run) {
 }
 
 std::string_view link_of(const probe_family& f) {
-  if (f.kind == kind::no_instruction) return "no instruction";
-  if (f.kind == kind::library) return "library code";
-  return f.kind == kind::barrier && f.source != "memory" ? "barrier" : "operation";
+  const auto kind = f.kind();
+  if (kind == probes::link_kind::no_instruction) return "no instruction";
+  if (kind == probes::link_kind::library) return "library code";
+  return kind == probes::link_kind::barrier && f.source != "memory" ? "barrier" : "operation";
+}
+
+std::string_view label_of(const probe_family& f) {
+  if (f.kind() == probes::link_kind::library) return "library code, not code-checked";
+  return f.kind() == probes::link_kind::no_instruction ? "no instruction" : "";
 }
 
 }  // namespace mgsync::levels

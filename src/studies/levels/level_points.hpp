@@ -7,15 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include "src/probes/catalogue.hpp"
 #include "src/results/values/point.hpp"
 #include "src/studies/levels/level_values.hpp"
-#include "src/studies/levels/probe_family.hpp"
 
 namespace mgsync::levels {
 
 inline constexpr std::string_view all_levels[] = {"warp", "block", "cluster", "memory"};
 
+// The probes of these levels, in this order.
+using probe_family = probes::probe;
+std::span<const probe_family> families();
+const probe_family& family(std::string_view name);  // std::invalid_argument where there is none
+
 inline constexpr std::uint32_t all_lanes = 0xffffffffu;
+
+// A mask of the lowest `count` lanes, 1 to 32. (The papers' program took one lane too many.)
+std::uint32_t first_lanes(unsigned count);
 
 struct level_probe {
   const probe_family* family = nullptr;
@@ -48,5 +56,8 @@ point point_of(const level_probe&, unsigned run);
 
 // What a link is, in a word: "barrier", "operation", "no instruction", "library code".
 std::string_view link_of(const probe_family&);
+
+// The label beside a value of the family: "no instruction", "library code, not code-checked" or empty.
+std::string_view label_of(const probe_family&);
 
 }  // namespace mgsync::levels

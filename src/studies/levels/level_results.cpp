@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "src/results/frame/frame.hpp"
+#include "src/studies/levels/level_points.hpp"
 #include "src/studies/levels/probe_checker.hpp"
-#include "src/studies/levels/probe_family.hpp"
 
 namespace mgsync::levels {
 
@@ -153,8 +153,8 @@ measured_run run_of(std::span<const result> all, unsigned run) {
     if (!is_of_study(r) || run_number(r.point) != run) continue;
     const auto what = from_word<quantity>(r.point.word("quantity"));
     if (!what) continue;
-    constexpr std::string_view refused = "the machine code is not what the probe says: ";
-    if (r.reason.starts_with(refused)) one.gpu.not_checked[r.point.subject] = r.reason.substr(refused.size());
+    if (r.reason.starts_with(probes::not_as_said))
+      one.gpu.not_checked[r.point.subject] = r.reason.substr(probes::not_as_said.size());
     if (!r.has_metrics() || !figures.has(r)) continue;
     const double mhz = r.number("clock").value_or(0);
     if (mhz > 0) one.gpu.mhz += mhz, ++clocks;

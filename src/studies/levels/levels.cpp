@@ -40,8 +40,8 @@ constexpr refused_option refused[] = {
 
 // The two lengths of a run by the host's clock, long enough for that clock.
 rounds_choice host_lengths(const probe_family& f) {
-  return f.loop_body != 0 ? rounds_choice{64 * f.loop_body, 1024 * f.loop_body}
-                          : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
+  return f.has(probes::loop_256) ? rounds_choice{64 * 256, 1024 * 256}
+                                 : rounds_choice{128 * f.lengths.back(), 1024 * f.lengths.back()};
 }
 
 std::function<std::unique_ptr<method>()> method_for(const study_request& asked, const level_probe& one) {

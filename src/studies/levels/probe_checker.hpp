@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "src/harness/checker.hpp"
+#include "src/harness/code_checker.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/studies/levels/level_points.hpp"
 
@@ -17,11 +17,10 @@ using by_length = std::map<std::uint64_t, cycle_histogram>;
 by_length histograms_of(const result&);
 void set_histograms(result&, const by_length&);
 
-class probe_checker final : public checker {
+class probe_checker final : public code_checker {
  public:
   explicit probe_checker(const level_probe& what) : what_(what) {}
 
-  std::optional<step> next() override { return std::nullopt; }
   void take(const step&, std::span<const seen>) override;
   verdict judge() const override;
   // Adds the environment's "link" (a word of link_of), and the samples that histograms_of() reads (not for L2

@@ -8,10 +8,12 @@
 #include "src/base/cuda.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/probes/probe_runner.hpp"
-#include "src/studies/model/block_arguments.hpp"
 
 namespace mgsync::model {
 namespace {
+
+using probes::most_numbers;
+using probes::numbers_at;
 
 constexpr unsigned passes = 33;
 
@@ -36,12 +38,12 @@ class block_runs final : public subject {
     const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers
                             : asked_.numbers;  // steps: unused, but by joins
     probes::probe_order launch;
-    launch.kernel = asked_.what == block_quantity::step ? fmt::format("{}_{}", asked_.kernel, asked.count)
-                                                        : asked_.kernel;
+    launch.kernel = asked_.probe->kernel_name(
+        asked_.what == block_quantity::step ? static_cast<int>(asked.count) : probes::alone);
     launch.threads = asked_.threads;
-    launch.blocks = launch.cluster = asked_.blocks;
-    launch.loops = word_of(count, asked_.workers);
-    launch.dynamic_shared_bytes = shared_bytes;
+    launch.blocks = launch.cluster = asked_.probe->cluster;
+    launch.loops = probes::word_of(count, asked_.workers);
+    launch.dynamic_shared_bytes = probes::shared_bytes;
     launch.passes = passes;
     launch.memory = memory_.as<std::uint64_t>();
     const auto saw = runner_->run(launch, came.reason);
@@ -107,20 +109,12 @@ class block_runs final : public subject {
 
 subject_creation make_block_run(const block_run& asked, int ordinal) {
   subject_creation made;
-  auto runner = probes::runner::load(probes::block_sums_images(), ordinal, made.reason);
-  if (!runner) return made;
-  const auto code = machine_code::read_cubin(runner->loaded().bytes);
-  for (const auto& expected : block_code(code.architecture))
-    if (expected.kernel.starts_with(asked.kernel) && code.find(expected.kernel) != nullptr)
-      for (const auto& complaint : machine_code::check_code(code, expected).complaints)
-        if (made.reason.empty())
-          made.reason =
-              fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
-  if (!made.reason.empty()) return made;
-  made.subject = std::make_unique<block_runs>(std::move(runner), asked, ordinal);
   static std::map<int, double> mhz;  // measured once: 5 ms of a busy SM
-  if (!mhz.contains(ordinal)) mhz[ordinal] = probes::measure_clock(ordinal).mhz;
-  made.quantities["clock"] = {"MHz", {mhz[ordinal]}};
+  auto ready = probes::make_ready({asked.probe, 1}, ordinal, !mhz.contains(ordinal));
+  made.reason = ready.reason;
+  if (!ready.runner) return made;
+  made.subject = std::make_unique<block_runs>(std::move(ready.runner), asked, ordinal);
+  made.quantities["clock"] = {"MHz", {mhz.try_emplace(ordinal, ready.mhz).first->second}};
   return made;
 }
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "src/harness/study.hpp"
-#include "src/probes/machine_code/code_check.hpp"
+#include "src/probes/catalogue.hpp"
+#include "src/probes/sum_arguments.hpp"
 
 namespace mgsync::model {
 
@@ -19,11 +20,10 @@ enum class block_quantity {
 
 struct block_run {
   block_quantity what = block_quantity::sum;
-  std::string kernel;     // for steps: without the number of steps
+  const probes::probe* probe = nullptr;
   unsigned threads = 32;  // of the block
   unsigned workers = 1;   // how many threads add up; for steps: that load, add and store
   unsigned numbers = 1;   // how many numbers a whole sum has
-  unsigned blocks = 1;    // of a cluster; the first warp of the first block is timed
 };
 
 // A run yields cycles as block_quantity says: "cycles" for each pass but the first, "typical_cycles" the
@@ -34,9 +34,6 @@ subject_creation make_block_run(const block_run&, int ordinal);
 // The number at a place, and the exact sum of the first `count` numbers.
 double number_of(unsigned place);
 double sum_of(unsigned count);
-
-// What the machine code of each kernel of block_sums.cu must be.
-std::vector<machine_code::expected_code> block_code(unsigned architecture);
 
 // A checker of the sums of every pass of every run.
 std::unique_ptr<checker> make_block_checker();

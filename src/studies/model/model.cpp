@@ -6,7 +6,6 @@
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
-#include "src/studies/model/block_arguments.hpp"
 #include "src/studies/model/block_runs.hpp"
 #include "src/studies/model/model_evaluation.hpp"
 
@@ -34,9 +33,8 @@ constexpr axis_of<form> forms({.name = "form",
                                .help = "the loop as the compiler unrolls it, or a load at a time"},
                               form_words);
 
-std::span<const warp_way> all_ways() { return warp_ways; }
 constexpr axis_of<const warp_way*> ways({.name = "way", .help = "of a warp's sum: of table V, and others"},
-                                        names_in<all_ways>{});
+                                        names_in<warp_ways>{});
 
 constexpr const axis_declaration* axes[] = {&quantities, &workers_of_a_block, &forms, &ways};
 
@@ -46,6 +44,11 @@ constexpr refused_option refused[] = {
     {"no-pin", "its members are GPUs, and no thread is pinned"},
     {"oversubscribe", "its members are GPUs, and no host threads"},
 };
+
+using probes::most_numbers;
+using probes::most_workers;
+
+const probes::probe* probe_of(std::string_view name) { return &probes::probe_called("block_sums", name); }
 
 measurement planned(const study_request& asked, std::string_view subject, std::string_view variant,
                     const block_run& run) {
@@ -100,7 +103,8 @@ void add_sums(const study_request& asked, std::vector<measurement>& all) {
       if (workers != 1 && workers != 32 && workers != most_workers) continue;
       for (const unsigned count : counts_of_sums()) {
         auto m = planned(asked, "sum", forms.word_for(built),
-                         {block_quantity::sum, built == form::one_load ? "sum_one_load" : "sum_as_compiled",
+                         {block_quantity::sum,
+                          probe_of(built == form::one_load ? "sum_one_load" : "sum_as_compiled"),
                           threads_for(workers), workers, count});
         set(m.point, workers_of_a_block, workers);
         m.point.set("bytes", 8.0 * count, "B");
@@ -113,7 +117,8 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
   for (const auto built : asked.values(forms))
     for (const unsigned workers : asked.values(workers_of_a_block)) {
       auto m = planned(asked, "loop", forms.word_for(built),
-                       {block_quantity::loop, built == form::one_load ? "loop_one_load" : "loop_as_compiled",
+                       {block_quantity::loop,
+                        probe_of(built == form::one_load ? "loop_one_load" : "loop_as_compiled"),
                         threads_for(workers), workers, 0});
       set(m.point, workers_of_a_block, workers);
       std::vector<std::uint64_t> turns;
@@ -127,7 +132,7 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
 // Adds the steps of the tree, each with the threads that take part in it.
 void add_steps(const study_request& asked, std::vector<measurement>& all) {
   const auto add = [&](std::string_view what, const char* kernel, unsigned threads) {
-    auto m = planned(asked, "step", what, {block_quantity::step, kernel, threads, threads, 0});
+    auto m = planned(asked, "step", what, {block_quantity::step, probe_of(kernel), threads, threads, 0});
     set(m.point, workers_of_a_block, threads);
     m.method = slope_over({4, 8, 16});
     all.push_back(std::move(m));
@@ -136,13 +141,15 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
   add("shuffle", "shuffle_steps", 32);
   add("barrier-alone", "barriers", most_workers);
   for (const unsigned workers : {32u, most_workers}) {
-    auto m = planned(asked, "step", "join", {block_quantity::step, "joins", workers, workers, workers});
+    auto m =
+        planned(asked, "step", "join", {block_quantity::step, probe_of("joins"), workers, workers, workers});
     set(m.point, workers_of_a_block, workers);
     m.method = slope_over({1, 2, 4});
     all.push_back(std::move(m));
   }
   for (unsigned active = most_workers / 2; active >= 32; active /= 2) {
-    auto m = planned(asked, "step", "tree", {block_quantity::step, "tree_steps", most_workers, active, 0});
+    auto m = planned(asked, "step", "tree",
+                     {block_quantity::step, probe_of("tree_steps"), most_workers, active, 0});
     set(m.point, workers_of_a_block, active);
     m.point.set("threads_per_block", static_cast<double>(most_workers));
     m.method = slope_over({4, 8, 16});
@@ -152,9 +159,8 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
 
 void add_warp_sums(const study_request& asked, std::vector<measurement>& all) {
   for (const auto* way : asked.values(ways)) {
-    auto m = planned(asked, "warp", way->name,
-                     {block_quantity::warp_sum, std::string(way->kernel), 32, 32, 32, way->blocks});
-    m.point.set("type", std::string(way->type));
+    auto m = planned(asked, "warp", way->name, {block_quantity::warp_sum, way->probe, 32, 32, 32});
+    m.point.set("type", std::string(way->probe->numbers));
     all.push_back(std::move(m));
   }
 }

@@ -247,10 +247,10 @@ void add_table_v(std::span<const result> all, evaluation& e) {
   table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)",
            "Cycles, by the SM's counter. A sum that is wrong has no rank."},
           {"way", "type", {"V100", ">"}, {"P100", ">"}, {"here", ".0f"}, {"ci95", ".0f"}, "sum"}};
-  for (const auto& way : warp_ways)
+  for (const auto& way : warp_ways())
     for (const auto* r : where(all, is_measured_of("model"), is_subject("warp"), is_variant(way.name))) {
       const auto seen = r->number("seen"), expected = r->number("expected");
-      t.add({way.name, way.type, of_paper("table V", way.name, "V100", "latency"),
+      t.add({way.name, way.probe->numbers, of_paper("table V", way.name, "V100", "latency"),
              of_paper("table V", way.name, "P100", "latency"), median_of(*r), ci95_of(first_metric(*r)),
              r->verdict.passed  ? "right"
              : seen && expected ? fmt::format("WRONG: {:g} in place of {:g}", *seen, *expected)

@@ -9,32 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "src/probes/catalogue.hpp"
 #include "src/results/frame/figure.hpp"
 #include "src/results/values/result.hpp"
 
 namespace mgsync::model {
 
-// One of the ways of table V to add up 32 numbers with a warp.
+// One of the ways of table V, and others, to add up 32 numbers with a warp: an entry of block_sums.cu.
 struct warp_way {
-  std::string_view name, kernel, type;
-  unsigned oldest = 70;  // the oldest architecture that has it: 70 for sm_70
-  unsigned blocks = 1;   // of a cluster: the numbers are in the second one's shared memory
+  std::string_view name;
+  const probes::probe* probe = nullptr;  // its numbers' type, and the blocks of its cluster
 };
-inline constexpr warp_way warp_ways[] = {{"serial", "warp_serial", "fp64"},
-                                         {"nosync", "warp_nosync", "fp64"},  // no barrier: its sum is wrong
-                                         {"volatile", "warp_volatile", "fp64"},
-                                         {"tile", "warp_tile", "fp64"},
-                                         {"coalesced", "warp_coalesced", "fp64"},
-                                         {"tile-shuffle", "warp_tile_shuffle", "fp64"},
-                                         {"coalesced-shuffle", "warp_coalesced_shuffle", "fp64"},
-                                         {"coalesced-shuffle-remade", "warp_coalesced_remade", "fp64"},
-                                         {"raw-shuffle", "warp_raw_shuffle", "fp64"},
-                                         {"group-reduce", "warp_group_reduce", "fp64"},
-                                         {"raw-shuffle-fp32", "warp_raw_shuffle_fp32", "fp32"},
-                                         {"raw-shuffle-int32", "warp_raw_shuffle_int32", "int32"},
-                                         {"redux", "warp_redux_int32", "int32", 80},
-                                         {"dsmem-tile", "warp_remote_tile", "fp64", 90, 2},
-                                         {"dsmem-shuffle", "warp_remote_shuffle", "fp64", 90, 2}};
+std::span<const warp_way> warp_ways();
 
 // The longest loop or chain of steps; all lengths are powers of two.
 inline constexpr std::uint64_t most_turns = 64;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "src/probes/probe_runner.hpp"
-#include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 
 namespace mgsync::timelines {
@@ -44,35 +43,22 @@ class gpu_kernels final : public subject {
   std::vector<probes::probe_order> launches_;
 };
 
-// A subject of these kernels once their machine code has passed the check; otherwise the reason why there is
-// none.
-subject_creation make(int gpu, const std::vector<machine_code::expected_code>& code,
-                      const machine_code::expected_code* twin, const probes::probe_order& like) {
+// A subject of all kernels of these probes.
+subject_creation make(int gpu, std::span<const probes::probe> those, const probes::probe_order& like) {
+  auto ready = probes::make_ready(those, gpu);
   subject_creation made;
-  auto runner = probes::runner::load(probes::instructions_images(), gpu, made.reason);
-  if (!runner) return made;
-  const auto image = machine_code::read_cubin(runner->loaded().bytes);
+  made.reason = ready.reason;
+  if (!ready.runner) return made;
+  made.found["code"] = ready.code;
+  if (!ready.twin.empty()) made.found["twin"] = ready.twin;
+  made.quantities["clock"] = {"MHz", {ready.mhz}};
   std::vector<probes::probe_order> launches;
-  for (const auto& expected : code) {
-    if (!runner->has(expected.kernel))
-      made.reason = fmt::format("compute capability {}.{} has no such instruction", image.architecture / 10,
-                                image.architecture % 10);
-    for (const auto& complaint : machine_code::check_code(image, expected).complaints)
-      if (made.reason.empty())
-        made.reason =
-            fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
-    launches.push_back(like);
-    launches.back().kernel = expected.kernel;
-  }
-  if (!made.reason.empty()) return made;
-  made.found["code"] = fmt::format("sm_{}, as it must be", image.architecture);
-  if (twin != nullptr) {
-    const auto refused = machine_code::check_code(image, *twin);
-    made.found["twin"] =
-        refused.passed() ? "the check of the machine code cannot tell it apart" : refused.complaints.front();
-  }
-  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
-  made.subject = std::make_unique<gpu_kernels>(std::move(runner), std::move(launches));
+  for (const auto& one : those)
+    for (const int kernel : one.kernels) {
+      launches.push_back(like);
+      launches.back().kernel = one.kernel_name(kernel);
+    }
+  made.subject = std::make_unique<gpu_kernels>(std::move(ready.runner), std::move(launches));
   return made;
 }
 
@@ -86,15 +72,14 @@ subject_creation make_gpu_instruction(int gpu, const instruction& i, unsigned va
   like.dynamic_shared_bytes = instruction_shared_bytes;
   if (i.varied == "ways") like.words = varied;
   if (i.varied == "warps") like.threads = 32 * varied;
-  const auto twin = twin_claims(i);
-  return make(gpu, code_of(i), i.once ? &twin : nullptr, like);
+  return make(gpu, {&i, 1}, like);
 }
 
 subject_creation make_gpu_pairs(int gpu) {
   probes::probe_order like;
   like.threads = 32;  // one warp only, so that no other warps overlap with the pair
   like.dynamic_shared_bytes = region_shared_bytes;
-  return make(gpu, code_of_pairs(), nullptr, like);
+  return make(gpu, probes::probes_of("pairs"), like);
 }
 
 }  // namespace mgsync::timelines

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include "src/probes/probe_runner.hpp"
-#include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 
 namespace mgsync::timelines {
 
 namespace {
+
+std::vector<std::string> kernels_of_region() {
+  std::vector<std::string> all;
+  for (const auto& one : probes::probes_of("region"))
+    for (const int kernel : one.kernels) all.push_back(one.kernel_name(kernel));
+  return all;
+}
 
 class gpu_region final : public subject {
  public:
@@ -18,9 +24,9 @@ class gpu_region final : public subject {
     constexpr unsigned warps = region_threads / 32;
     seen came{.done = asked};
     region_recordings last_passes;
-    for (const auto& expected : region_code()) {
+    for (const auto& kernel : kernels_of_region()) {
       probes::probe_order launch;
-      launch.kernel = expected.kernel;
+      launch.kernel = kernel;
       launch.threads = region_threads;
       launch.dynamic_shared_bytes = region_shared_bytes;
       const auto saw = runner_->run(launch, came.reason);
@@ -30,10 +36,10 @@ class gpu_region final : public subject {
       }
       std::vector<warp_pass> passes;
       for (const auto& s : saw->stamps) passes.push_back({s.begin, s.end});
-      came.values[expected.kernel] = {typical_cycles(passes, warps)};
+      came.values[kernel] = {typical_cycles(passes, warps)};
       const auto last = recording_of_pass(std::span(passes).last(warps), saw->sm_at_end.front());
-      if (expected.kernel == "region_corrected") last_passes.corrected = last;
-      if (expected.kernel == "region_as_compiled") last_passes.as_compiled = last;
+      if (kernel == "region_corrected") last_passes.corrected = last;
+      if (kernel == "region_as_compiled") last_passes.as_compiled = last;
     }
     came.own = std::move(last_passes);
     return came;
@@ -46,24 +52,14 @@ class gpu_region final : public subject {
 }  // namespace
 
 subject_creation make_gpu_region(int gpu) {
+  auto ready = probes::make_ready(probes::probes_of("region"), gpu);
   subject_creation made;
-  auto runner = probes::runner::load(probes::region_images(), gpu, made.reason);
-  if (!runner) return made;
-  const auto code = machine_code::read_cubin(runner->loaded().bytes);
-  for (const auto& expected : region_code())
-    for (const auto& complaint : machine_code::check_code(code, expected).complaints)
-      if (made.reason.empty())
-        made.reason =
-            fmt::format("the machine code is not what the probe says: {}: {}", expected.kernel, complaint);
-  // The check must refuse the twin; otherwise its verdict on the other kernels is void.
-  const auto twin = machine_code::check_code(code, as_compiled_claims());
-  if (made.reason.empty() && twin.passed())
-    made.reason = "the check of the machine code lets the region pass as the compiler leaves it";
-  if (!made.reason.empty()) return made;
-  made.found["code"] = fmt::format("sm_{}, as it must be", code.architecture);
-  made.found["twin"] = twin.complaints.front();
-  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
-  made.subject = std::make_unique<gpu_region>(std::move(runner));
+  made.reason = ready.reason;
+  if (!ready.runner) return made;
+  made.found["code"] = ready.code;
+  made.found["twin"] = ready.twin;
+  made.quantities["clock"] = {"MHz", {ready.mhz}};
+  made.subject = std::make_unique<gpu_region>(std::move(ready.runner));
   return made;
 }
 

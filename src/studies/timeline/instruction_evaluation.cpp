@@ -39,7 +39,7 @@ void add_table(std::span<const result> all, evaluation& e) {
 void add_curves(std::span<const result> all, evaluation& e) {
   for (const auto& i : instructions()) {
     if (i.varied.empty()) continue;
-    chart c{{"instruction-" + i.name, fmt::format("{}: over the {}", i.what, i.varied),
+    chart c{{fmt::format("instruction-{}", i.name), fmt::format("{}: over the {}", i.what, i.varied),
              "Cycles by link of a chain, by the SM's cycle counter; machine code checked."},
             {std::string(i.varied)},
             {"latency (cycles)"},

@@ -7,26 +7,26 @@ namespace mgsync::timelines {
 
 std::vector<named_value> instruction_method::row_of(const seen& run) const {
   std::vector<named_value> row;
-  if (of_.chained) {
+  if (!of_.lengths.empty()) {
     std::vector<double> links, cycles;
-    for (const unsigned length : chain_lengths) {
+    for (const unsigned length : of_.lengths) {
       links.push_back(length);
-      cycles.push_back(value_of(run, of_.name + "_" + std::to_string(length)));
+      cycles.push_back(value_of(run, of_.kernel_name(static_cast<int>(length))));
     }
     const auto line = fit_line(links, cycles);
     row = {{"latency", line.slope}, {"residual", line.residual}};
   }
-  if (of_.once) {
-    row.push_back({"once", value_of(run, of_.name + "_once")});
-    row.push_back({"as_compiled", value_of(run, of_.name + "_as_compiled")});
+  if (has_single_shot(of_)) {
+    row.push_back({"once", value_of(run, of_.kernel_name(probes::once))});
+    row.push_back({"as_compiled", value_of(run, of_.kernel_name(probes::as_compiled))});
   }
   return row;
 }
 
 std::vector<metric_name> instruction_method::columns() const {
   std::vector<metric_name> all;
-  if (of_.chained) all = {{"latency", "cycles"}, {"residual", "cycles"}};
-  if (of_.once) {
+  if (!of_.lengths.empty()) all = {{"latency", "cycles"}, {"residual", "cycles"}};
+  if (has_single_shot(of_)) {
     all.push_back({"once", "cycles"});
     all.push_back({"as_compiled", "cycles"});
   }

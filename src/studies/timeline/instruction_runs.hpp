@@ -17,7 +17,7 @@ class instruction_method final : public single_passes {
   explicit instruction_method(const instruction& of) : of_(of) {}
   std::vector<metric_name> columns() const override;
   std::string description() const override {
-    return of_.chained ? "device clock, slope over the links" : "device clock, single passes";
+    return !of_.lengths.empty() ? "device clock, slope over the links" : "device clock, single passes";
   }
 
  private:

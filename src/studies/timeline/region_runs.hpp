@@ -6,11 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "src/harness/code_checker.hpp"
 #include "src/results/frame/recording.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 #include "src/studies/timeline/single_passes.hpp"
 
 namespace mgsync::timelines {
+
+// The region's block has 128 threads, four warps as in the paper. Its shared memory holds a word per thread,
+// and what loads_16 reads.
+inline constexpr unsigned region_threads = 128, region_shared_bytes = 16 * 512 + 4 * region_threads;
 
 // A warp's two reads of its SM's counter around a pass.
 struct warp_pass {

@@ -1,10 +1,8 @@
-// What the methods of code between two clock reads share: eight batches of one run each, and a checker for
-// code that was checked when the subject was made.
+// What the methods of code between two clock reads share: eight batches of one run each.
 #pragma once
 
 #include <vector>
 
-#include "src/harness/checker.hpp"
 #include "src/harness/methods/method.hpp"
 
 namespace mgsync::timelines {
@@ -24,14 +22,6 @@ class single_passes : public method {
  private:
   static constexpr std::uint32_t batches = 8;
   std::uint32_t batch_ = 0;
-};
-
-// Runs nothing: the machine code was checked when the subject was made.
-class code_checker : public checker {
- public:
-  std::optional<step> next() override { return std::nullopt; }
-  void take(const step&, std::span<const seen>) override {}
-  verdict judge() const override;
 };
 
 }  // namespace mgsync::timelines

@@ -8,13 +8,13 @@
 
 #include "barriers/words.hpp"
 #include "src/base/cycle_counter.hpp"
+#include "src/harness/code_checker.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
 #include "src/studies/timeline/instruction_list.hpp"
 #include "src/studies/timeline/instruction_runs.hpp"
 #include "src/studies/timeline/order_checker.hpp"
 #include "src/studies/timeline/recorded_barrier.hpp"
-#include "src/studies/timeline/region_code.hpp"
 #include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #if MGSYNC_WITH_CUDA

@@ -1,11 +1,5 @@
 #include "src/studies/verify/gpu_chain.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <fmt/format.h>
-
-#include "src/base/cuda.hpp"
-#include "src/probes/arithmetic_code.hpp"
 #include "src/probes/probe_runner.hpp"
 
 namespace mgsync::verify {
@@ -13,18 +7,13 @@ namespace {
 
 class gpu_chain final : public subject {
  public:
-  gpu_chain(std::unique_ptr<probes::runner> runner, std::string operation, chain_form form, unsigned passes)
-      : runner_(std::move(runner)), operation_(std::move(operation)), form_(form), passes_(passes) {}
+  gpu_chain(std::unique_ptr<probes::runner> runner, const probes::probe& chain, bool looped, unsigned passes)
+      : runner_(std::move(runner)), chain_(chain), looped_(looped), passes_(passes) {}
 
   seen run(const order& asked) override {
     probes::probe_order launch;
-    launch.kernel =
-        form_ == chain_form::looped ? fmt::format("{}_loop_{}", operation_, probes::arithmetic_loop_body)
-        : form_ == chain_form::all_in_code ? fmt::format("{}_unrolled_{}", operation_, asked.count)
-                                           : fmt::format("{}_{}", operation_, asked.count);
-    launch.loops = form_ == chain_form::looped
-                       ? static_cast<std::uint32_t>(asked.count / probes::arithmetic_loop_body)
-                       : 1;
+    launch.kernel = chain_.kernel_name(looped_ ? probes::loop_256 : static_cast<int>(asked.count));
+    launch.loops = looped_ ? static_cast<std::uint32_t>(asked.count / 256) : 1;
     launch.passes = passes_;
     seen came{.done = asked};
     const auto saw = runner_->run(launch, came.reason);
@@ -40,47 +29,25 @@ class gpu_chain final : public subject {
 
  private:
   std::unique_ptr<probes::runner> runner_;
-  std::string operation_;
-  chain_form form_;
+  const probes::probe& chain_;
+  bool looped_;
   unsigned passes_;
 };
-
-// What the code check finds wrong with the chains of this operation, in the bytes that the GPU runs.
-std::vector<std::string> complaints_of(const probes::image& loaded, const std::string& operation,
-                                       chain_form form) {
-  std::vector<std::string> all;
-  const auto code = machine_code::read_cubin(loaded.bytes);
-  const auto look = [&](const machine_code::expected_code& expected) {
-    for (const auto& each : machine_code::check_code(code, expected).complaints)
-      all.push_back(expected.kernel + ": " + each);
-  };
-  if (form == chain_form::looped) look(probes::expected_add_loop(operation));
-  else if (form == chain_form::all_in_code)
-    for (const auto& expected : probes::unrolled_code()) look(expected);
-  else
-    for (const unsigned links : probes::arithmetic_lengths)
-      look(probes::expected_add_chain(operation, links));
-  return all;
-}
 
 }  // namespace
 
 subject_creation make_gpu_chain(const std::string& operation, chain_form form, int gpu, unsigned passes) {
+  const auto& chain = form == chain_form::all_in_code
+                          ? probes::probe_called("unrolled", operation + "_unrolled")
+                          : probes::probe_called("arithmetic", operation);
+  auto ready = probes::make_ready({&chain, 1}, gpu);
   subject_creation made;
-  const auto images =
-      form == chain_form::all_in_code ? probes::unrolled_images() : probes::arithmetic_images();
-  auto runner = probes::runner::load(images, gpu, made.reason);
-  if (!runner) return made;
-  const auto complaints = complaints_of(runner->loaded(), operation, form);
-  made.found["code"] = complaints.empty() ? fmt::format("sm_{}, as it must be", runner->loaded().architecture)
-                                          : complaints.front();
-  if (!complaints.empty()) {
-    made.reason = "the machine code is not what the probe says: " + complaints.front();
-    return made;
-  }
-  made.subject = std::make_unique<gpu_chain>(std::move(runner), operation, form, passes);
-  // Measured over 5 ms of a busy SM, by both clocks.
-  made.quantities["clock"] = {"MHz", {probes::measure_clock(gpu).mhz}};
+  made.reason = ready.reason;
+  if (!ready.runner) return made;
+  made.found["code"] = ready.code;
+  made.quantities["clock"] = {"MHz", {ready.mhz}};
+  made.subject =
+      std::make_unique<gpu_chain>(std::move(ready.runner), chain, form == chain_form::looped, passes);
   return made;
 }
 

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "src/harness/code_checker.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
 #include "src/harness/study.hpp"
-#include "src/probes/arithmetic_code.hpp"
+#include "src/probes/catalogue.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
 #include "src/results/values/statistics.hpp"
@@ -49,9 +50,8 @@ constexpr axis_of<std::uint64_t> differences(
     numbers_in{.of = only_gpus,
                .least = 256,
                .most = 16777216,
-               .step = probes::arithmetic_loop_body,
+               .step = 256,
                .defaults = "2048,5120,7680,10240,20480,25600,40960,51200"});
-static_assert(probes::arithmetic_loop_body == 256);
 
 constexpr const axis_declaration* axes[] = {&operations, &forms, &clocks, &differences};
 
@@ -71,19 +71,6 @@ rounds_difference_settings host_clock(const study_request& asked, std::uint64_t 
   settings.samples_per_batch = 9;
   return settings;
 }
-
-// Runs nothing: the code was checked when the subject was made, or there would be none.
-class code_was_read final : public checker {
- public:
-  std::optional<step> next() override { return std::nullopt; }
-  void take(const step&, std::span<const seen>) override {}
-  verdict judge() const override {
-    verdict v;
-    v.kind = verdict_kind::code;
-    v.passed = true;
-    return v;
-  }
-};
 
 measurement planned(const study_request& asked, std::string_view operation, timed_by clock) {
   auto m = measurement_of(asked, "verify", operation);
@@ -113,12 +100,13 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
 // The latency by the device's clock from the papers' base length to each longer chain (001, table 1).
 template <class Base>
 void add_all_in_code(Base base, std::vector<measurement>& all) {
-  constexpr std::uint64_t first = probes::unrolled_lengths[0];
-  for (const std::uint64_t length : probes::unrolled_lengths) {
+  const auto& lengths = probes::probe_called("unrolled", "fp32_add_unrolled").lengths;
+  const std::uint64_t first = lengths.front();
+  for (const std::uint64_t length : lengths) {
     if (length == first) continue;
     auto m = base();
     set(m.point, differences, length - first);
-    m.method = [length] {
+    m.method = [first, length] {
       slope_settings settings;
       settings.lengths = {first, length};
       return std::make_unique<slope>(settings);
@@ -140,7 +128,7 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
             m.create = [name = std::string(name), form, ordinal = asked.first_ordinal(), passes] {
               return make_gpu_chain(name, form, ordinal, passes);
             };
-          m.checker = [] { return std::make_unique<code_was_read>(); };
+          m.checker = [] { return std::make_unique<code_checker>(); };
           return m;
         };
         if (form == chain_form::all_in_code) {

@@ -1,10 +1,60 @@
 // What a launch of a probe saw, and which machine code a GPU runs, as values.
+#include <set>
+
 #include <gtest/gtest.h>
 
+#include "src/probes/catalogue.hpp"
 #include "src/probes/probe_image.hpp"
 #include "src/probes/probe_seen.hpp"
 
 namespace mgsync::probes { namespace {
+
+TEST(catalogue, names_every_kernel_once_in_its_source) {
+  std::set<std::string> sources;
+  std::size_t kernels = 0;
+  for (const auto* const source : {"warp", "block", "cluster", "memory", "arithmetic", "unrolled", "region",
+                                   "instructions", "pairs", "block_sums"}) {
+    std::set<std::string> names;
+    for (const auto& p : probes_of(source)) {
+      EXPECT_EQ(p.source, source);
+      for (const auto& e : code_of(p)) EXPECT_TRUE(names.insert(e.kernel).second) << e.kernel;
+    }
+    EXPECT_FALSE(names.empty()) << source;
+    kernels += names.size();
+  }
+  EXPECT_EQ(kernels, 512U);
+  EXPECT_THROW(probe_called("warp", "block_sync"), std::invalid_argument);
+  EXPECT_TRUE(probes_of("nobody").empty());
+}
+
+TEST(catalogue, an_entry_says_what_the_code_of_its_kernels_must_be) {
+  const auto& sync = probe_called("block", "block_sync");
+  EXPECT_EQ(sync.lengths, (std::vector<unsigned>{16, 32, 64, 128, 256}));
+  const auto chain = code_of(sync, 64), loop = code_of(sync, loop_256);
+  EXPECT_EQ(chain.kernel, "block_sync_64");
+  EXPECT_EQ(chain.links, 64U);
+  EXPECT_EQ(chain.reads_before, 1U) << "the read of the common start";
+  EXPECT_EQ(loop.kernel, "block_sync_loop_256");
+  EXPECT_TRUE(loop.looped);
+  EXPECT_EQ(loop.extras.at("BRA"), 1U);
+  const auto& load = probe_called("instructions", "store_load");
+  EXPECT_EQ(code_of(load, once).kernel, "store_load_once");
+  EXPECT_TRUE(code_of(load, once).prepared);
+  EXPECT_EQ(code_of(load, as_compiled).result_of, "");
+  EXPECT_EQ(claims_of_twin(load)->kernel, "store_load_as_compiled");
+  EXPECT_EQ(claims_of_twin(load)->result_of, "LDS");
+  EXPECT_FALSE(claims_of_twin(sync));
+  EXPECT_EQ(code_of(probe_called("region", "loads"), 8).side_by_side, 8U);
+  EXPECT_EQ(code_of(probe_called("region", "loads"), 8).extras.at("LOP3"), 8U);
+}
+
+TEST(catalogue, a_probe_runs_since_an_architecture_and_up_to_one) {
+  EXPECT_FALSE(probe_called("warp", "redux_add").runs_on(75));
+  EXPECT_TRUE(probe_called("warp", "redux_add").runs_on(100));
+  EXPECT_TRUE(probe_called("instructions", "warpgroup_multiply_8").runs_on(90));
+  EXPECT_FALSE(probe_called("instructions", "warpgroup_multiply_8").runs_on(100));
+  EXPECT_EQ(what_it_needs(probe_called("block", "mbarrier_try_wait")), "needs compute capability 9.0");
+}
 
 TEST(image_for, takes_the_newest_of_the_same_major_version) {
   const std::byte some[1]{};

@@ -353,11 +353,11 @@ TEST(region, is_measured_in_batches_and_told_with_its_twin) {
 
 // Chains whose links take what they take, and a pair of which a third is hidden.
 TEST(instructions, are_told_by_their_slope_beside_what_nobody_checked) {
-  const auto& i = instruction_called("bank_conflict");
+  const auto& i = probes::probe_called("instructions", "bank_conflict");
   instruction_method m(i);
   for (auto asked = m.next({}); asked; asked = m.next({})) {
     seen run;
-    for (const unsigned links : chain_lengths)
+    for (const unsigned links : i.lengths)
       run.values["bank_conflict_" + std::to_string(links)] = {11.0 + 23 * links};
     run.values["bank_conflict_once"] = {33.0};
     run.values["bank_conflict_as_compiled"] = {6.0};
@@ -387,9 +387,9 @@ TEST(instructions, side_by_side_are_told_by_what_is_hidden) {
     run.values["pair_chased_loads_32"] = {5 + 32 * 30.0};
     for (const auto& i : lone_instructions)
       run.values["alone_" + std::string(i.name)] = {i.name == "lds" ? 40.0 : 34.0};  // 10 of them the reads
-    for (const auto& e : code_of_pairs())
-      if (e.kernel.find("_beside_") != std::string::npos)
-        run.values[e.kernel] = {e.kernel == "lds_beside_shfl" ? 56.0 : 40.0};
+    for (const auto& p : probes::probes_of("pairs"))
+      if (p.name.find("_beside_") != std::string_view::npos)
+        run.values[std::string(p.name)] = {p.name == "lds_beside_shfl" ? 56.0 : 40.0};
     m.take(*asked, std::vector{run});
   }
   result r;

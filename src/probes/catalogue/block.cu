@@ -2,14 +2,13 @@
 // hand-over between two warps, barriers that reduce, barriers in shared memory.
 #include <cuda/barrier>
 
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 struct word_per_lane {
-  static constexpr bool of_whole_block = true;
   std::uint32_t v;
   __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
   __device__ std::uint32_t value() const { return v; }
@@ -49,7 +48,6 @@ struct barrier_or : word_per_lane {
 // A hand-over between two warps and back: the first arrives at one named barrier and waits at the other. A
 // link is a round trip.
 struct hand_over : word_per_lane {
-  static constexpr bool of_whole_block = false;
   using word_per_lane::word_per_lane;
   __device__ void step() {
     asm volatile("barrier.arrive.aligned 1, 64;\n barrier.sync.aligned 2, 64;" ::: "memory");
@@ -165,51 +163,22 @@ struct transaction_barrier : word_per_lane {
 };
 #endif
 
-template <int Steps>
-__device__ __forceinline__ void hand_overs(const arguments& a) {
+// A chain of the first warp's, whose links the second one answers.
+template <class Op, int Links>
+__device__ __forceinline__ void two_warps(const arguments& a) {
   if (threadIdx.x < 32) {
-    mgsync::probes::timed_chain<hand_over, Steps>(a);
+    chain<Op, Links>(a);
     return;
   }
-  hand_over op(a);
+  Op op(a);
   const std::uint32_t passes = a.passes;
 #pragma unroll 1
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
 #pragma unroll
-    for (int step = 0; step < Steps; ++step) op.other_step();
+    for (int step = 0; step < Links; ++step) op.other_step();
   }
 }
 
 }  // namespace
 
-#define MGSYNC_HAND_OVER(steps)                                                                              \
-  extern "C" __global__ void hand_over_##steps(const __grid_constant__ arguments a) { hand_overs<steps>(a); }
-
-MGSYNC_PROBE_SLOPE(block_sync, block_sync)
-MGSYNC_PROBE_LOOP(block_sync, block_sync, 256)
-MGSYNC_PROBE_SLOPE(named_sync, named_sync)
-MGSYNC_PROBE_SLOPE(barrier_popc, barrier_popc)
-MGSYNC_PROBE_SLOPE(barrier_and, barrier_and)
-MGSYNC_PROBE_SLOPE(barrier_or, barrier_or)
-MGSYNC_HAND_OVER(4)
-MGSYNC_HAND_OVER(8)
-MGSYNC_HAND_OVER(16)
-MGSYNC_HAND_OVER(32)
-#if __CUDA_ARCH__ >= 800
-MGSYNC_PROBE_SHORT_SLOPE(mbarrier_test_wait, shared_barrier<false>)
-MGSYNC_PROBE_SHORT_SLOPE(library_barrier, library_barrier)
-#endif
-#if __CUDA_ARCH__ >= 900
-MGSYNC_PROBE_SHORT_SLOPE(mbarrier_try_wait, shared_barrier<true>)
-MGSYNC_PROBE_SHORT_SLOPE(mbarrier_transaction, transaction_barrier<sent_by::the_thread>)
-// st.async works in launches with clusters only, even if a cluster is a single block.
-#define MGSYNC_IN_A_CLUSTER(name, Op, steps)                                                                 \
-  extern "C" __global__ void __cluster_dims__(1, 1, 1) name##_##steps(const __grid_constant__ arguments a) { \
-    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
-  }
-MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 4)
-MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 8)
-MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 16)
-MGSYNC_IN_A_CLUSTER(mbarrier_async_store, transaction_barrier<sent_by::a_store>, 32)
-MGSYNC_PROBE_SHORT_SLOPE(mbarrier_bulk_copy, transaction_barrier<sent_by::a_copy>)
-#endif
+#include "src/probes/catalogue/block.inc"

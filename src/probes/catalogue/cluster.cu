@@ -1,12 +1,12 @@
 // Probes of a cluster's barriers, over all of its blocks: the hardware's barrier with release or relaxed
 // arrival, and mbarriers in each other's shared memory. The cluster's size is a constant: otherwise the
 // compiler adds a branch to the block's barrier, for launches without clusters.
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900
 namespace {
 
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 struct word_per_lane {
   std::uint32_t v;
@@ -76,30 +76,5 @@ struct cluster_mbarrier : word_per_lane {
 
 }  // namespace
 
-#define MGSYNC_CLUSTER_PROBE(name, Op, size, steps)                                                          \
-  extern "C" __global__ void __cluster_dims__(size, 1, 1)                                                    \
-      name##_##size##_##steps(const __grid_constant__ arguments a) {                                         \
-    mgsync::probes::timed_chain<Op, steps>(a);                                                               \
-    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");            \
-  }
-#define MGSYNC_CLUSTER_SLOPE(name, Op, size)                                                                 \
-  MGSYNC_CLUSTER_PROBE(name, Op, size, 8)                                                                    \
-  MGSYNC_CLUSTER_PROBE(name, Op, size, 16)                                                                   \
-  MGSYNC_CLUSTER_PROBE(name, Op, size, 32) MGSYNC_CLUSTER_PROBE(name, Op, size, 64)
-#define MGSYNC_CLUSTER_SIZES(name, Op)                                                                       \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 1)                                                                          \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 2)                                                                          \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 4)                                                                          \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 8)                                                                          \
-  MGSYNC_CLUSTER_SLOPE(name, Op, 16)
-MGSYNC_CLUSTER_SIZES(cluster_release, cluster_release)
-MGSYNC_CLUSTER_SIZES(cluster_relaxed, cluster_relaxed)
-MGSYNC_CLUSTER_SLOPE(cluster_split_1, cluster_split<1>, 4)
-MGSYNC_CLUSTER_SLOPE(cluster_split_2, cluster_split<2>, 4)
-MGSYNC_CLUSTER_SLOPE(cluster_split_4, cluster_split<4>, 4)
-MGSYNC_CLUSTER_SLOPE(cluster_split_8, cluster_split<8>, 4)
-MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<2>, 2)
-MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<4>, 4)
-MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<8>, 8)
-MGSYNC_CLUSTER_SLOPE(cluster_mbarrier, cluster_mbarrier<16>, 16)
+#include "src/probes/catalogue/cluster.inc"
 #endif

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace mgsync::model {
+namespace mgsync::probes {
 
 inline constexpr std::uint32_t most_numbers = 8192;  // 64 KiB of doubles
 inline constexpr std::uint32_t most_workers = 1024;
@@ -16,4 +16,4 @@ inline constexpr std::size_t shared_bytes = (most_numbers + most_workers) * size
 // The word held_words::loops of these probes: how many numbers, and how many threads add them up.
 constexpr std::uint32_t word_of(std::uint32_t count, std::uint32_t workers) { return count | workers << 16; }
 
-}  // namespace mgsync::model
+}  // namespace mgsync::probes

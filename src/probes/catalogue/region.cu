@@ -1,14 +1,12 @@
 // Paper 002's region (store to shared memory, barrier of the block, load) between two reads of the SM's cycle
 // counter: as the compiler leaves it, corrected, and in its parts; and loads side by side, whose latencies
 // overlap.
-#include "src/studies/timeline/region_frame.cuh"
+#include "src/probes/probe_kernels.hpp"
+#include "src/probes/region_frame.hpp"
 
 namespace {
 
-using mgsync::timelines::chased_loads;
-using mgsync::timelines::nothing;
-using mgsync::timelines::places;
-using mgsync::timelines::shared_load;
+using namespace mgsync::probes;
 
 // The whole region between the clock reads.
 struct whole_region : places {
@@ -78,20 +76,4 @@ struct load_and_shuffle : places {
 
 }  // namespace
 
-MGSYNC_REGION(region_as_compiled, whole_region, false)
-MGSYNC_REGION(region_corrected, whole_region, true)
-MGSYNC_REGION(region_load, load_part, true)
-MGSYNC_REGION(region_nothing, nothing, true)
-MGSYNC_REGION(stores_and_loads_4, stores_and_loads<4>, true)
-MGSYNC_REGION(stores_and_loads_32, stores_and_loads<32>, true)
-MGSYNC_REGION(barriers_4, barriers<4>, true)
-MGSYNC_REGION(barriers_32, barriers<32>, true)
-MGSYNC_REGION(chased_loads_4, chased_loads<4>, true)
-MGSYNC_REGION(chased_loads_32, chased_loads<32>, true)
-MGSYNC_REGION(loads_1, loads<1>, true)
-MGSYNC_REGION(loads_2, loads<2>, true)
-MGSYNC_REGION(loads_4, loads<4>, true)
-MGSYNC_REGION(loads_8, loads<8>, true)
-MGSYNC_REGION(loads_16, loads<16>, true)
-MGSYNC_REGION(shuffle_alone, shuffle_part, true)
-MGSYNC_REGION(load_beside_shuffle, load_and_shuffle, true)
+#include "src/probes/catalogue/region.inc"

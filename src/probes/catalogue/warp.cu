@@ -4,12 +4,12 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
 namespace cg = cooperative_groups;
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 struct word_per_lane {
   std::uint32_t v;
@@ -126,6 +126,7 @@ struct match_all : word_per_lane {
 // ptxas knows that electing again among the same lanes gives the same lane, and would reduce a chain to one
 // election. Here the mask depends on the lane elected before, so that every election stays. (The mask is
 // always all lanes, but only the host knows this.)
+#if __CUDA_ARCH__ >= 900
 struct elected_lane : word_per_lane {
   std::uint32_t all;
   __device__ explicit elected_lane(const arguments& a) : word_per_lane(a), all(a.lanes) {}
@@ -133,25 +134,26 @@ struct elected_lane : word_per_lane {
     asm volatile("{\n .reg .pred elected;\n elect.sync %0|elected, %1;\n}" : "=r"(v) : "r"(all | v));
   }
 };
-// Runs the probe in the lanes of a.lanes only.
-template <class Op, int Steps>
-__device__ __forceinline__ void by_some_lanes(const arguments& a) {
-  if ((a.lanes >> (threadIdx.x % 32) & 1) != 0) mgsync::probes::timed_chain<Op, Steps>(a);
+#endif
+
+// A chain in the lanes of a.lanes only.
+template <class Op, int Links>
+__device__ __forceinline__ void some_lanes(const arguments& a) {
+  if ((a.lanes >> (threadIdx.x % 32) & 1) != 0) chain<Op, Links>(a);
 }
 
-// Runs the probe in two branches: the lower half of the lanes is timed, and the upper half meets it at every
-// link.
-template <class Op, int Steps>
-__device__ __forceinline__ void from_two_branches(const arguments& a) {
+// A chain in two branches: the lower half of the lanes is timed, and the upper half meets it at every link.
+template <class Op, int Links>
+__device__ __forceinline__ void two_branches(const arguments& a) {
   if (threadIdx.x % 32 < 16) {
-    mgsync::probes::timed_chain<Op, Steps>(a);
+    chain<Op, Links>(a);
   } else {
     Op op(a);
     const std::uint32_t passes = a.passes;
 #pragma unroll 1
     for (std::uint32_t pass = 0; pass < passes; ++pass) {
 #pragma unroll
-      for (int step = 0; step < Steps; ++step) op.step();
+      for (int step = 0; step < Links; ++step) op.step();
     }
     if (op.value() == a.held->never) a.output[threadIdx.x] = op.value();
   }
@@ -159,70 +161,4 @@ __device__ __forceinline__ void from_two_branches(const arguments& a) {
 
 }  // namespace
 
-#define MGSYNC_SOME_LANES(name, Op, steps)                                                                   \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
-    by_some_lanes<Op, steps>(a);                                                                             \
-  }
-#define MGSYNC_TWO_BRANCHES(name, Op, steps)                                                                 \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
-    from_two_branches<Op, steps>(a);                                                                         \
-  }
-
-MGSYNC_PROBE_SLOPE(tile_shuffle_1, tile_shuffle<1>)
-MGSYNC_PROBE_SLOPE(tile_shuffle_2, tile_shuffle<2>)
-MGSYNC_PROBE_SLOPE(tile_shuffle_4, tile_shuffle<4>)
-MGSYNC_PROBE_SLOPE(tile_shuffle_8, tile_shuffle<8>)
-MGSYNC_PROBE_SLOPE(tile_shuffle_16, tile_shuffle<16>)
-MGSYNC_PROBE_SLOPE(tile_shuffle_32, tile_shuffle<32>)
-MGSYNC_PROBE_SLOPE(shuffle_1, shuffle<1>)
-MGSYNC_PROBE_SLOPE(shuffle_2, shuffle<2>)
-MGSYNC_PROBE_SLOPE(shuffle_4, shuffle<4>)
-MGSYNC_PROBE_SLOPE(shuffle_8, shuffle<8>)
-MGSYNC_PROBE_SLOPE(shuffle_16, shuffle<16>)
-MGSYNC_PROBE_SLOPE(shuffle_64_bits, shuffle_64_bits)
-MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 4)
-MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 8)
-MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 16)
-MGSYNC_SOME_LANES(coalesced_shuffle, coalesced_shuffle, 32)
-
-MGSYNC_PROBE_SLOPE(tile_sync_1, tile_sync<1>)
-MGSYNC_PROBE_SLOPE(tile_sync_2, tile_sync<2>)
-MGSYNC_PROBE_SLOPE(tile_sync_4, tile_sync<4>)
-MGSYNC_PROBE_SLOPE(tile_sync_8, tile_sync<8>)
-MGSYNC_PROBE_SLOPE(tile_sync_16, tile_sync<16>)
-MGSYNC_PROBE_SLOPE(tile_sync_32, tile_sync<32>)
-MGSYNC_PROBE_SHORT_SLOPE(thread_group_sync, thread_group_sync)
-MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 16)
-MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 32)
-MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 64)
-MGSYNC_SOME_LANES(coalesced_sync, coalesced_sync, 128)
-MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 16)
-MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 32)
-MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 64)
-MGSYNC_SOME_LANES(syncwarp_mask, syncwarp_mask, 128)
-MGSYNC_PROBE_SLOPE(syncwarp_full, syncwarp_full)
-MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 16)
-MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 32)
-MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 64)
-MGSYNC_TWO_BRANCHES(syncwarp_diverged, syncwarp_full, 128)
-MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 16)
-MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 32)
-MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 64)
-MGSYNC_TWO_BRANCHES(tile_sync_diverged, tile_sync<32>, 128)
-MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 16)
-MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 32)
-MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 64)
-MGSYNC_TWO_BRANCHES(shuffle_diverged, shuffle<1>, 128)
-
-MGSYNC_PROBE_SLOPE(ballot, vote_ballot)
-MGSYNC_PROBE_SLOPE(match_any, match_any)
-MGSYNC_PROBE_SLOPE(match_all, match_all)
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-MGSYNC_PROBE_SLOPE(redux_add, redux_add)
-MGSYNC_PROBE_SLOPE(redux_min, redux_min)
-MGSYNC_PROBE_SLOPE(redux_and, redux_and)
-MGSYNC_PROBE_SLOPE(group_reduce, group_reduce)
-#endif
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-MGSYNC_PROBE_SLOPE(elect, elected_lane)
-#endif
+#include "src/probes/catalogue/warp.inc"

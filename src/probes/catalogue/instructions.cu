@@ -1,14 +1,12 @@
 // Single instructions that move data or wait for it (paper 002; docs/studies/timeline.md): each as a chain,
-// whose slope is its latency, once between two clock reads, and once as the compiler leaves it; and pairs of
-// different ones side by side. What the study levels has as chains (loads, shuffles, atomics, votes, other
-// blocks' shared memory) is not chained here.
-#include "src/studies/timeline/region_frame.cuh"
+// whose slope is its latency, once between two clock reads, and once as the compiler leaves it. What the
+// study levels has as chains (loads, shuffles, atomics, votes, other blocks' shared memory) is not chained
+// here.
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
-using mgsync::probes::arguments;
-using mgsync::timelines::places;
-using mgsync::timelines::shared_load;
+using namespace mgsync::probes;
 
 __device__ __forceinline__ std::uint32_t in_shared(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
@@ -223,19 +221,18 @@ __device__ __forceinline__ void meet_cluster() {
   asm volatile("barrier.cluster.arrive;\n barrier.cluster.wait;" ::: "memory");
 }
 
-template <int Steps>
-__device__ __forceinline__ void remote_stores(const arguments& a) {
+// A chain of one lane's; and the same in each of two blocks of a cluster.
+template <class Op, int Links>
+__device__ __forceinline__ void one_lane(const arguments& a) {
+  if (threadIdx.x == 0) chain<Op, Links>(a);
+}
+template <class Op, int Links>
+__device__ __forceinline__ void two_blocks(const arguments& a) {
   extern __shared__ std::uint64_t pairs[];
   if (threadIdx.x == 0) init_mbarrier(in_shared(pairs + 2));
   meet_cluster();
-  if (threadIdx.x == 0) mgsync::probes::timed_chain<remote_store, Steps>(a);
+  one_lane<Op, Links>(a);
   meet_cluster();
-}
-
-// One lane alone runs the probe.
-template <class Op, int Steps>
-__device__ __forceinline__ void by_one_lane(const arguments& a) {
-  if (threadIdx.x == 0) mgsync::probes::timed_chain<Op, Steps>(a);
 }
 #endif
 
@@ -279,6 +276,10 @@ __device__ __forceinline__ void warpgroup_multiply<8>::multiply() {
                : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                : "l"(matrix));
 }
+#define MGSYNC_4_SUMS(k) "+f"(sum[k]), "+f"(sum[(k) + 1]), "+f"(sum[(k) + 2]), "+f"(sum[(k) + 3])
+#define MGSYNC_16_SUMS(k)                                                                                    \
+  MGSYNC_4_SUMS(k), MGSYNC_4_SUMS((k) + 4), MGSYNC_4_SUMS((k) + 8), MGSYNC_4_SUMS((k) + 12)
+#define MGSYNC_32_SUMS(k) MGSYNC_16_SUMS(k), MGSYNC_16_SUMS((k) + 16)
 template <>
 __device__ __forceinline__ void warpgroup_multiply<256>::multiply() {
   asm volatile(
@@ -292,191 +293,11 @@ __device__ __forceinline__ void warpgroup_multiply<256>::multiply() {
       "%117, %118, %119, "
       "%120, %121, %122, %123, %124, %125, %126, %127"
       "}, %128, %128, 1, 1, 1, 0, 0;"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]),
-        "+f"(sum[7]), "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]),
-        "+f"(sum[14]), "+f"(sum[15]), "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]),
-        "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]), "+f"(sum[24]), "+f"(sum[25]),
-        "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]),
-        "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]), "+f"(sum[37]),
-        "+f"(sum[38]), "+f"(sum[39]), "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]),
-        "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]), "+f"(sum[48]), "+f"(sum[49]),
-        "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]),
-        "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]), "+f"(sum[61]),
-        "+f"(sum[62]), "+f"(sum[63]), "+f"(sum[64]), "+f"(sum[65]), "+f"(sum[66]), "+f"(sum[67]),
-        "+f"(sum[68]), "+f"(sum[69]), "+f"(sum[70]), "+f"(sum[71]), "+f"(sum[72]), "+f"(sum[73]),
-        "+f"(sum[74]), "+f"(sum[75]), "+f"(sum[76]), "+f"(sum[77]), "+f"(sum[78]), "+f"(sum[79]),
-        "+f"(sum[80]), "+f"(sum[81]), "+f"(sum[82]), "+f"(sum[83]), "+f"(sum[84]), "+f"(sum[85]),
-        "+f"(sum[86]), "+f"(sum[87]), "+f"(sum[88]), "+f"(sum[89]), "+f"(sum[90]), "+f"(sum[91]),
-        "+f"(sum[92]), "+f"(sum[93]), "+f"(sum[94]), "+f"(sum[95]), "+f"(sum[96]), "+f"(sum[97]),
-        "+f"(sum[98]), "+f"(sum[99]), "+f"(sum[100]), "+f"(sum[101]), "+f"(sum[102]), "+f"(sum[103]),
-        "+f"(sum[104]), "+f"(sum[105]), "+f"(sum[106]), "+f"(sum[107]), "+f"(sum[108]), "+f"(sum[109]),
-        "+f"(sum[110]), "+f"(sum[111]), "+f"(sum[112]), "+f"(sum[113]), "+f"(sum[114]), "+f"(sum[115]),
-        "+f"(sum[116]), "+f"(sum[117]), "+f"(sum[118]), "+f"(sum[119]), "+f"(sum[120]), "+f"(sum[121]),
-        "+f"(sum[122]), "+f"(sum[123]), "+f"(sum[124]), "+f"(sum[125]), "+f"(sum[126]), "+f"(sum[127])
+      : MGSYNC_32_SUMS(0), MGSYNC_32_SUMS(32), MGSYNC_32_SUMS(64), MGSYNC_32_SUMS(96)
       : "l"(matrix));
 }
 #endif
 
-// The operation once between two clock reads, corrected or as the compiler leaves them.
-template <class Op, bool Corrected>
-__device__ __forceinline__ void once(const arguments& a) {
-  Op op(a);
-  const std::uint32_t warps = gridDim.x * ((blockDim.x + 31) / 32),
-                      warp = blockIdx.x * ((blockDim.x + 31) / 32) + threadIdx.x / 32;
-  const std::uint32_t never = a.held->never, sm_before = mgsync::probes::this_sm(), passes = a.passes;
-  std::uint64_t begin = 0, end = 0;
-#pragma unroll 1
-  for (std::uint32_t pass = 0; pass < passes; ++pass) {
-    __syncwarp();
-    begin = Corrected ? mgsync::probes::clock_after(op.value(), never) : mgsync::probes::clock_now();
-    op.step();
-    end = Corrected ? mgsync::probes::clock_after(op.value(), never) : mgsync::probes::clock_now();
-    const auto behind = static_cast<std::uint32_t>(end >> 63);
-    a.stamps[static_cast<std::size_t>(pass + behind) * warps + warp + behind] = {begin, end};
-  }
-  const auto behind = static_cast<std::uint32_t>(end >> 63);
-  a.sms[warp + behind] = sm_before;
-  a.sms[warps + warp + behind] = mgsync::probes::this_sm();
-  a.output[threadIdx.x + behind] = op.value();
-}
-
-// Instructions that run side by side in pairs: each takes operands that were loaded before the first clock
-// read, and returns a word.
-struct by_lds {
-  __device__ static std::uint32_t of(const places& p) { return shared_load(p.load_at); }
-};
-struct by_shfl {
-  __device__ static std::uint32_t of(const places& p) { return __shfl_xor_sync(0xffffffffu, p.load_at, 1); }
-};
-struct by_ldg {  // from L1
-  __device__ static std::uint32_t of(const places& p);
-};
-struct by_mufu {
-  __device__ static std::uint32_t of(const places& p) {
-    std::uint32_t v;
-    asm volatile("{\n .reg .f32 f;\n mov.b32 f, %1;\n rsqrt.approx.ftz.f32 f, f;\n mov.b32 %0, f;\n}"
-                 : "=r"(v)
-                 : "r"(p.load_at));
-    return v;
-  }
-};
-struct by_atoms {
-  __device__ static std::uint32_t of(const places& p) {
-    std::uint32_t v;
-    asm volatile("atom.shared.add.u32 %0, [%1], %1;" : "=r"(v) : "r"(p.store_at) : "memory");
-    return v;
-  }
-};
-struct by_popc {
-  __device__ static std::uint32_t of(const places& p) {
-    std::uint32_t v;
-    asm volatile("popc.b32 %0, %1;" : "=r"(v) : "r"(p.load_at));
-    return v;
-  }
-};
-
-struct places_and_global : places {
-  const std::uint32_t* global_at;
-  __device__ __forceinline__ void find(const arguments& a) {
-    places::find(a);
-    global_at = a.input + threadIdx.x;
-  }
-};
-__device__ __forceinline__ std::uint32_t by_ldg::of(const places& p) {
-  std::uint32_t v;
-  asm volatile("ld.global.ca.u32 %0, [%1];"
-               : "=r"(v)
-               : "l"(static_cast<const places_and_global&>(p).global_at)
-               : "memory");
-  return v;
-}
-
-template <class A>
-struct alone : places_and_global {
-  std::uint32_t first;
-  __device__ __forceinline__ void run() { first = A::of(*this); }
-  // The result is combined with a word just as the two results of a pair are, so that this costs the same in
-  // every kernel.
-  __device__ __forceinline__ std::uint32_t value() const { return first ^ store_at; }
-};
-template <class A, class B>
-struct beside : places_and_global {
-  std::uint32_t first, second;
-  __device__ __forceinline__ void run() {
-    first = A::of(*this);
-    second = B::of(*this);
-  }
-  __device__ __forceinline__ std::uint32_t value() const { return first ^ second; }
-};
-
 }  // namespace
 
-#define MGSYNC_ONCE(name, Op)                                                                                \
-  extern "C" __global__ void name##_once(const __grid_constant__ arguments a) { once<Op, true>(a); }         \
-  extern "C" __global__ void name##_as_compiled(const __grid_constant__ arguments a) { once<Op, false>(a); }
-// Defines the kernels of one instruction: its chains, its single shot and the twin of that.
-#define MGSYNC_INSTRUCTION(name, Op) MGSYNC_PROBE_SHORT_SLOPE(name, Op) MGSYNC_ONCE(name, Op)
-MGSYNC_ONCE(nothing, nothing_at_all)
-MGSYNC_INSTRUCTION(store_load, store_load)
-MGSYNC_INSTRUCTION(store_barrier_load, store_barrier_load)
-MGSYNC_PROBE_SHORT_SLOPE(store_issue, store_issue)
-MGSYNC_INSTRUCTION(bank_conflict, bank_conflict)
-MGSYNC_INSTRUCTION(constant_chase, constant_chase)
-MGSYNC_INSTRUCTION(matrix_load, matrix_load)
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-MGSYNC_INSTRUCTION(matrix_multiply, matrix_multiply)
-MGSYNC_INSTRUCTION(copy_8_bytes, asynchronous_copy<8>)
-MGSYNC_INSTRUCTION(copy_16_bytes, asynchronous_copy<16>)
-#endif
-#if __CUDA_ARCH__ >= 900
-#define MGSYNC_ONE_LANE(name, Op, steps)                                                                     \
-  extern "C" __global__ void name##_##steps(const __grid_constant__ arguments a) {                           \
-    by_one_lane<Op, steps>(a);                                                                               \
-  }
-#define MGSYNC_TWO_BLOCKS(steps)                                                                             \
-  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                       \
-      remote_store_##steps(const __grid_constant__ arguments a) {                                            \
-    remote_stores<steps>(a);                                                                                 \
-  }
-MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 4)
-MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 8)
-MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 16)
-MGSYNC_ONE_LANE(bulk_copy, bulk_copy, 32)
-MGSYNC_TWO_BLOCKS(4)
-MGSYNC_TWO_BLOCKS(8)
-MGSYNC_TWO_BLOCKS(16)
-MGSYNC_TWO_BLOCKS(32)
-#endif
-
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-MGSYNC_PROBE_SHORT_SLOPE(warpgroup_multiply_8, warpgroup_multiply<8>)
-MGSYNC_PROBE_SHORT_SLOPE(warpgroup_multiply_256, warpgroup_multiply<256>)
-#endif
-
-MGSYNC_REGION(pair_chased_loads_4, mgsync::timelines::chased_loads<4>, true)
-MGSYNC_REGION(pair_chased_loads_32, mgsync::timelines::chased_loads<32>, true)
-#define MGSYNC_ALONE(a) MGSYNC_REGION(alone_##a, alone<by_##a>, true)
-#define MGSYNC_BESIDE(a, b)                                                                                  \
-  using a##_and_##b = beside<by_##a, by_##b>;                                                                \
-  MGSYNC_REGION(a##_beside_##b, a##_and_##b, true)
-MGSYNC_ALONE(lds)
-MGSYNC_ALONE(shfl)
-MGSYNC_ALONE(ldg)
-MGSYNC_ALONE(mufu)
-MGSYNC_ALONE(atoms)
-MGSYNC_ALONE(popc)
-MGSYNC_BESIDE(lds, shfl)
-MGSYNC_BESIDE(lds, ldg)
-MGSYNC_BESIDE(lds, mufu)
-MGSYNC_BESIDE(lds, atoms)
-MGSYNC_BESIDE(lds, popc)
-MGSYNC_BESIDE(shfl, ldg)
-MGSYNC_BESIDE(shfl, mufu)
-MGSYNC_BESIDE(shfl, atoms)
-MGSYNC_BESIDE(shfl, popc)
-MGSYNC_BESIDE(ldg, mufu)
-MGSYNC_BESIDE(ldg, atoms)
-MGSYNC_BESIDE(ldg, popc)
-MGSYNC_BESIDE(mufu, atoms)
-MGSYNC_BESIDE(mufu, popc)
-MGSYNC_BESIDE(atoms, popc)
+#include "src/probes/catalogue/instructions.inc"

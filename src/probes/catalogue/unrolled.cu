@@ -1,10 +1,10 @@
 // Chains of adds of floats as long as the papers' (001 table 1: 512, and 2056 to 51200 more), fully unrolled:
 // 16 bytes per add, so that the longer ones do not fit into the instruction caches.
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 #define MGSYNC_8_ADDS                                                                                        \
   "add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n add.rn.f32 %0, %0, %1;\n"      \
@@ -29,10 +29,10 @@ struct many_adds {
 
 // Split into halves recursively: compilers do not unroll a loop beyond some size.
 template <int Links, class Op>
-__device__ __forceinline__ void run(Op& op) {
+__device__ __forceinline__ void run_links(Op& op) {
   if constexpr (Links > 16384) {
-    run<Links / 2>(op);
-    run<Links - Links / 2>(op);
+    run_links<Links / 2>(op);
+    run_links<Links - Links / 2>(op);
   } else {
     constexpr int each = Links % 64 == 0 ? 64 : 8;
     static_assert(Links % each == 0);
@@ -41,19 +41,17 @@ __device__ __forceinline__ void run(Op& op) {
   }
 }
 
+template <class Op, int Links>
+struct links_in_code : links_of<Op, Links, false> {
+  using links_of<Op, Links, false>::links_of;
+  __device__ __forceinline__ void run() { run_links<Links>(this->op); }
+};
+template <class Op, int Links>
+__device__ __forceinline__ void in_the_code(const arguments& a) {
+  links_in_code<Op, Links> links(a);
+  timed_passes<reads::wait_for_result>(a, links);
+}
+
 }  // namespace
 
-#define MGSYNC_UNROLLED(links)                                                                               \
-  extern "C" __global__ void fp32_add_unrolled_##links(const __grid_constant__ arguments a) {                \
-    many_adds op(a);                                                                                         \
-    mgsync::probes::timed_passes(a, op, [](many_adds& o) { run<links>(o); });                                \
-  }
-MGSYNC_UNROLLED(512)
-MGSYNC_UNROLLED(2568)
-MGSYNC_UNROLLED(5632)
-MGSYNC_UNROLLED(8192)
-MGSYNC_UNROLLED(10752)
-MGSYNC_UNROLLED(20992)
-MGSYNC_UNROLLED(26112)
-MGSYNC_UNROLLED(41472)
-MGSYNC_UNROLLED(51712)
+#include "src/probes/catalogue/unrolled.inc"

@@ -1,10 +1,10 @@
 // Probes of memory: chases through shared memory, the neighbour's shared memory, L1, L2 and DRAM, one load
 // per link; and atomics whose result is the next one's operand.
-#include "src/probes/probe_frame.hpp"
+#include "src/probes/probe_kernels.hpp"
 
 namespace {
 
-using mgsync::probes::arguments;
+using namespace mgsync::probes;
 
 // A ring of words per lane with a stride of 32 words, so that there are no bank conflicts. A word holds the
 // address of the next one, or its index.
@@ -102,21 +102,4 @@ struct remote_shared_chase : shared_chase {
 
 }  // namespace
 
-MGSYNC_PROBE_SLOPE(shared_chase, shared_chase)
-MGSYNC_PROBE_SLOPE(shared_chase_index, shared_chase_index)
-MGSYNC_PROBE_SLOPE(l1_chase, l1_chase)
-MGSYNC_PROBE_SLOPE(l2_chase, l2_chase)
-MGSYNC_PROBE_SLOPE(shared_atomic, shared_atomic)
-MGSYNC_PROBE_SLOPE(global_atomic, global_atomic)
-#if __CUDA_ARCH__ >= 900
-#define MGSYNC_REMOTE_CHASE(steps)                                                                           \
-  extern "C" __global__ void __cluster_dims__(2, 1, 1)                                                       \
-      remote_shared_chase_##steps(const __grid_constant__ arguments a) {                                     \
-    mgsync::probes::timed_chain<remote_shared_chase, steps>(a);                                              \
-    asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");            \
-  }
-MGSYNC_REMOTE_CHASE(16)
-MGSYNC_REMOTE_CHASE(32)
-MGSYNC_REMOTE_CHASE(64)
-MGSYNC_REMOTE_CHASE(128)
-#endif
+#include "src/probes/catalogue/memory.inc"
