@@ -1,5 +1,7 @@
 #include "barriers/parts/gpu_team/launch.hpp"
 
+#include <thread>
+
 #include "src/base/cuda_driver.hpp"
 
 namespace mgsync::gpu_team {
@@ -37,6 +39,15 @@ launch_settings::launch_settings(const kernel_launch& given, cudaStream_t stream
 void launch(const kernel_launch& given, void** arguments, cudaStream_t stream, std::string_view what) {
   const launch_settings settings(given, stream);
   cuda::check(cudaLaunchKernelExC(settings.get(), given.kernel, arguments), what);
+}
+
+cudaError_t end_of(cudaStream_t stream, std::chrono::steady_clock::time_point deadline,
+                   std::chrono::microseconds look_every) {
+  for (;;) {
+    const auto status = cudaStreamQuery(stream);
+    if (status != cudaErrorNotReady || std::chrono::steady_clock::now() > deadline) return status;
+    std::this_thread::sleep_for(look_every);
+  }
 }
 
 bool launch_on_all::exists() { return cuda::find_driver_entry(name_of_call) != nullptr; }

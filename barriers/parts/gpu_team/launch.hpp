@@ -5,6 +5,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,11 @@ class launch_settings {
 
 // On the calling thread's GPU. `what`: for the error, "launching a sum".
 void launch(const kernel_launch&, void** arguments, cudaStream_t, std::string_view what);
+
+// Waits for the end of a stream that may never come, and returns how it ended: an error such as a trap's, or
+// cudaErrorNotReady where it did not end before the deadline.
+cudaError_t end_of(cudaStream_t, std::chrono::steady_clock::time_point deadline,
+                   std::chrono::microseconds look_every);
 
 // What `issue` enqueues on the stream of the calling thread's GPU, as a graph that can be launched. `what`:
 // for the error, "capturing sums".

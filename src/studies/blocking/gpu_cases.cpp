@@ -2,12 +2,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "barriers/parts/algorithm/layout.hpp"
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "src/base/cuda.hpp"
 #include "src/studies/blocking/case_board.hpp"
 #include "src/studies/blocking/gpu_case_kernels.hpp"
@@ -26,6 +27,26 @@ using steady = std::chrono::steady_clock;
 
 constexpr unsigned blocks_per_gpu = 4;  // of a grid, and of each GPU of a multi-grid
 constexpr unsigned threads_per_block = 64;
+
+using gpu_team::launch_as;
+
+// How the kernel of a level is launched on each GPU. The kernels of levels within a block or a cluster have
+// one more, which is the guard; others have a guard that is a kernel of its own.
+struct level_launch {
+  std::string_view level;
+  unsigned participants;  // on each GPU
+  unsigned blocks, threads;
+  launch_as as = launch_as::plain;
+  bool has_own_guard = true;
+};
+constexpr level_launch level_launches[] = {
+    {"lane", 32, 2, 32},
+    {"warp", 4, 2, 128},
+    {"cluster", blocks_per_gpu, 2 * blocks_per_gpu, threads_per_block, launch_as::clusters},
+    {"grid", blocks_per_gpu, blocks_per_gpu, threads_per_block, launch_as::cooperative, false},
+    {"multigrid-blocks", blocks_per_gpu, blocks_per_gpu, threads_per_block, launch_as::cooperative, false},
+    {"multigrid-gpus", 1, blocks_per_gpu, threads_per_block, launch_as::cooperative, false},
+    {"guard", 2, 1, 1, launch_as::plain, false}};
 
 away how_of(absence how) {
   switch (how) {
@@ -83,19 +104,12 @@ struct gpu_case {
   std::vector<cuda::memory> memory{};
   std::vector<cuda::stream> streams{};
 
-  bool whole_gpus() const { return asked->level == "multigrid-gpus"; }
-  bool over_flags() const { return asked->method == "ours"; }
-  bool needs_guard() const {
-    return asked->level == "grid" || asked->level == "guard" || asked->level.starts_with("multigrid");
+  const level_launch& how() const {
+    return *std::ranges::find(level_launches, std::string_view(asked->level), &level_launch::level);
   }
+  bool whole_gpus() const { return how().participants == 1; }
+  bool over_flags() const { return asked->method == "ours"; }
 };
-
-unsigned participants_of(const blocking_case& c) {
-  if (c.level == "lane") return 32;
-  if (c.level == "guard") return 2;
-  if (c.level == "multigrid-blocks") return static_cast<unsigned>(c.gpus.size()) * blocks_per_gpu;
-  return c.level == "multigrid-gpus" ? static_cast<unsigned>(c.gpus.size()) : blocks_per_gpu;
-}
 
 void allocate(gpu_case& g) {
   const auto& c = *g.asked;
@@ -147,81 +161,39 @@ void launch_guards(gpu_case& g) {
   }
 }
 
-void launch_inside(gpu_case& g, const void* kernel) {
-  const auto& c = *g.asked;
-  const int gpu = c.gpus.front();
-  const auto stream = new_stream(g, gpu);
-  const cuda::device_scope scope(gpu);
-  void* arguments[] = {&g.board};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(c.level == "cluster" ? 2 * blocks_per_gpu : 2);
-  config.blockDim = dim3(c.level == "lane"   ? 32
-                         : c.level == "warp" ? 32 * g.participants
-                                             : threads_per_block);
-  config.stream = stream;
-  cudaLaunchAttribute cluster{};
-  if (c.level == "cluster") {
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = blocks_per_gpu;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-  }
-  cuda::check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a case");
-}
-
-void launch_over_flags(gpu_case& g, const void* kernel) {
-  bool whole = g.whole_gpus();
-  for (std::size_t i = 0; i < g.asked->gpus.size(); ++i) {
-    const int gpu = g.asked->gpus[i];
-    const auto stream = new_stream(g, gpu);
-    const cuda::device_scope scope(gpu);
-    void* arguments[] = {&g.board, &g.flags[i], &whole};
-    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments,
-                                            0, stream),
-                "launching a case");
-  }
-}
-
-void launch_over_nccl([[maybe_unused]] gpu_case& g) {
-#if MGSYNC_WITH_NCCL_DEVICE
-  for (unsigned i = 0; i < g.asked->gpus.size(); ++i) {
-    const auto stream = new_stream(g, g.asked->gpus[i]);
-    const cuda::device_scope scope(g.asked->gpus[i]);
-    launch_nccl(g.board, i, g.asked->form == "predicated", threads_per_block, stream);
-  }
-#endif
-}
-
-void launch_over_vendor([[maybe_unused]] gpu_case& g) {
-#if MGSYNC_WITH_VENDOR
-  std::vector<cudaStream_t> streams;
-  for (const int gpu : g.asked->gpus) streams.push_back(new_stream(g, gpu));
-  launch_vendor(g.board, g.whole_gpus(), blocks_per_gpu, threads_per_block, streams);
-#endif
-}
-
 // Launches the case. `kernel` is nullptr for the vendor's barrier, whose kernels are loaded already.
 void launch(gpu_case& g, const void* kernel) {
   const auto& c = *g.asked;
+  const auto& how = g.how();
   for (const int gpu : c.gpus) {
     const cuda::device_scope scope(gpu);
     if (kernel != nullptr) cuda::load(kernel, "a case");
-    if (g.needs_guard()) cuda::load(kernel_of_guard(), "the guard");
+    if (!how.has_own_guard) cuda::load(kernel_of_guard(), "the guard");
   }
-  if (g.needs_guard()) launch_guards(g);
-  if (g.over_flags()) return launch_over_flags(g, kernel);
-  if (c.method == "nccl-device") return launch_over_nccl(g);
-  if (c.method == "vendor") return launch_over_vendor(g);
-  if (!g.needs_guard()) return launch_inside(g, kernel);
-  const auto stream = new_stream(g, c.gpus.front());
-  const cuda::device_scope scope(c.gpus.front());
-  void* arguments[] = {&g.board};
-  if (c.level == "grid")
-    cuda::check(cudaLaunchCooperativeKernel(kernel, dim3(blocks_per_gpu), dim3(threads_per_block), arguments,
-                                            0, stream),
-                "launching a case");
-  else cuda::check(cudaLaunchKernel(kernel, dim3(1), dim3(1), arguments, 0, stream), "launching a case");
+  if (!how.has_own_guard) launch_guards(g);
+  std::vector<cudaStream_t> streams;
+  for (const int gpu : c.gpus) streams.push_back(new_stream(g, gpu));
+  bool whole = g.whole_gpus();
+#if MGSYNC_WITH_VENDOR
+  if (kernel == nullptr) return launch_vendor(g.board, whole, how.blocks, how.threads, streams);
+#endif
+  for (unsigned i = 0; i < c.gpus.size(); ++i) {
+    const cuda::device_scope scope(c.gpus[i]);
+#if MGSYNC_WITH_NCCL_DEVICE
+    if (c.method == "nccl-device") {
+      launch_nccl(g.board, i, c.form == "predicated", how.threads, streams[i]);
+      continue;
+    }
+#endif
+    // Kernels without this project's barrier take the first alone.
+    void* arguments[] = {&g.board, g.over_flags() ? &g.flags[i] : nullptr, &whole};
+    gpu_team::launch({.kernel = kernel,
+                      .blocks = how.blocks,
+                      .threads = how.threads,
+                      .as = how.as,
+                      .cluster = blocks_per_gpu},
+                     arguments, streams[i], "launching a case");
+  }
 }
 
 // Waits until every stream has ended. Returns "itself" or "trap"; "bound" where neither the guard nor the
@@ -230,17 +202,11 @@ std::string wait_for_the_end(const gpu_case& g) {
   const auto deadline =
       steady::now() + std::chrono::milliseconds(g.asked->bound_ms) + std::chrono::milliseconds(1500);
   bool trapped = false;
-  for (std::size_t i = 0; i < g.streams.size();) {
-    // Any GPU may have trapped. No other CUDA calls are made from here on, since the error of a trap is
-    // sticky.
-    const auto status = cudaStreamQuery(g.streams[i].get());
-    if (status == cudaErrorNotReady) {
-      if (steady::now() > deadline) return "bound";
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-      continue;
-    }
+  // Any GPU may have trapped. No other CUDA calls are made from here on, since the error of a trap is sticky.
+  for (const auto& stream : g.streams) {
+    const auto status = gpu_team::end_of(stream.get(), deadline, std::chrono::microseconds(200));
+    if (status == cudaErrorNotReady) return "bound";
     trapped = trapped || status != cudaSuccess;
-    ++i;
   }
   return trapped ? "trap" : "itself";
 }
@@ -282,7 +248,8 @@ const void* kernel_of(const blocking_case& c) {
   const void* kernel = vendor ? nullptr : kernel_of(c);
   if (kernel == nullptr && !vendor)
     waive(fmt::format("this build has no case of {} for {}", c.method, c.level));
-  gpu_case g{&c, participants_of(c)};
+  gpu_case g{&c};
+  g.participants = g.how().participants * static_cast<unsigned>(c.gpus.size());
   if (c.gpus.size() > 1) open_peers(c.gpus);
   if (c.how == absence::nobody)
     for (const int gpu : c.gpus) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "barriers/parts/gpu_team/launch.hpp"
 #include "src/base/cuda.hpp"
 #include "src/studies/blocking/case_board.hpp"
 #include "src/studies/blocking/gpu_case_kernels.hpp"
@@ -21,7 +21,7 @@ using steady = std::chrono::steady_clock;
 struct rounds_seen {
   unsigned long long violations = 0, wrong = 0;
   unsigned hung_in = 0;
-  std::vector<long long> begin, end;
+  std::vector<double> begin, end;  // by lane, from the first begin on
 };
 
 // Runs the rounds over as many warps as the GPU holds at eight per SM, in one launch, whose first block is
@@ -55,39 +55,34 @@ rounds_seen carry_out_rounds(const blocking_case& c, bool with_barrier, std::uin
   cuda::check(cudaLaunchKernel(kernel, dim3(warps + 1), dim3(32), arguments, 0, stream.get()),
               "launching rounds of lanes");
   rounds_seen seen;
-  const auto deadline = steady::now() + std::chrono::milliseconds(5500);
-  for (cudaError_t status = cudaErrorNotReady; status == cudaErrorNotReady;) {
-    status = cudaStreamQuery(stream.get());
-    if (status != cudaSuccess && (status != cudaErrorNotReady || steady::now() > deadline)) {
-      const auto* words = static_cast<const volatile unsigned*>(told);
-      if (words[0] != 0) {
-        rounds = 0;
-        seen.hung_in = words[1];
-        return seen;
-      }
-      tell_found("error", fmt::format("{} rounds of {} {}: {}", rounds, c.method,
-                                      with_barrier ? "with the barrier" : "without",
-                                      status == cudaErrorNotReady ? "no end after 5.5 s"
-                                                                  : cudaGetErrorString(status)));
-      end_process();
+  const auto status = gpu_team::end_of(stream.get(), steady::now() + std::chrono::milliseconds(5500),
+                                       std::chrono::milliseconds(1));
+  if (status != cudaSuccess) {
+    const auto* words = static_cast<const volatile unsigned*>(told);
+    if (words[0] != 0) {
+      rounds = 0;
+      seen.hung_in = words[1];
+      return seen;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    tell_found("error",
+               fmt::format("{} rounds of {} {}: {}", rounds, c.method,
+                           with_barrier ? "with the barrier" : "without",
+                           status == cudaErrorNotReady ? "no end after 5.5 s" : cudaGetErrorString(status)));
+    end_process();
   }
   unsigned long long found[2] = {};
-  long long both[64] = {};
+  std::vector<long long> both(64);
   cuda::check(cudaMemcpy(found, first, sizeof found, cudaMemcpyDeviceToHost), "reading what lanes saw");
-  cuda::check(cudaMemcpy(both, stamps, sizeof both, cudaMemcpyDeviceToHost), "reading stamps of lanes");
+  cuda::check(cudaMemcpy(both.data(), stamps, 64 * sizeof(long long), cudaMemcpyDeviceToHost),
+              "reading stamps of lanes");
   seen.violations = found[0];
   seen.wrong = found[1];
-  seen.begin.assign(both, both + 32);
-  seen.end.assign(both + 32, both + 64);
+  const auto earliest = *std::min_element(both.begin(), both.begin() + 32);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    seen.begin.push_back(static_cast<double>(both[lane] - earliest));
+    seen.end.push_back(static_cast<double>(both[32 + lane] - earliest));
+  }
   return seen;
-}
-
-std::vector<double> from_the_first(const std::vector<long long>& stamps, long long first) {
-  std::vector<double> all;
-  for (const auto stamp : stamps) all.push_back(static_cast<double>(stamp - first));
-  return all;
 }
 
 }  // namespace
@@ -104,14 +99,10 @@ void run_lane_rounds(const blocking_case& c) {
   h.wrong_data = held.wrong;
   h.control_violations = control.violations;
   h.hung_in = held.hung_in;
-  if (held.hung_in == 0) {
-    const auto first = *std::min_element(held.begin.begin(), held.begin.end());
-    h.begin = from_the_first(held.begin, first);
-    h.end = from_the_first(held.end, first);
-  }
-  const auto first_control = *std::min_element(control.begin.begin(), control.begin.end());
-  h.control_begin = from_the_first(control.begin, first_control);
-  h.control_end = from_the_first(control.end, first_control);
+  h.begin = held.begin;
+  h.end = held.end;
+  h.control_begin = control.begin;
+  h.control_end = control.end;
   tell({.participants = std::vector<participant>(32), .ended_by = "itself", .held = h});
   end_process();
 }
