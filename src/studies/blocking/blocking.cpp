@@ -2,6 +2,8 @@
 // 17 and 18)?
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <set>
 #include <unistd.h>
 
@@ -131,9 +133,10 @@ std::string why_not_here(const study_request& asked, const method& m, const case
 
 class planner {
  public:
-  explicit planner(const study_request& asked) : asked_(&asked), by_(starter_here()) {}
+  explicit planner(const study_request& asked)
+      : asked_(&asked), crew_(std::make_shared<case_crew>(starter_here())) {}
 
-  std::vector<measurement> plan() const {
+  std::vector<measurement> plan() {
     std::vector<measurement> all;
     for (const auto what : asked_->values(questions))
       for (const auto* m : chosen(*asked_)) {
@@ -145,14 +148,14 @@ class planner {
 
  private:
   // Adds part 1: on GPUs the lanes of a warp only, as in the paper; on the host every barrier.
-  void add_rounds(const method& m, std::vector<measurement>& all) const {
+  void add_rounds(const method& m, std::vector<measurement>& all) {
     if (m.device == topology::device::gpu && m.level != "lane") return;
     auto c = base(m);
     c.rounds = m.device == topology::device::gpu ? 1'000'000 : 2000;
     all.push_back(planned(m, c, question::holds));
   }
 
-  void add_cases(const method& m, std::vector<measurement>& all) const {
+  void add_cases(const method& m, std::vector<measurement>& all) {
     const std::vector<std::string_view> none{""};
     for (const auto form : m.has_forms ? asked_->values(forms) : none)
       for (const auto how : asked_->values(absences))
@@ -168,16 +171,17 @@ class planner {
         }
   }
 
-  blocking_case base(const method& m) const {
+  blocking_case base(const method& m) {
     blocking_case c;
     c.level = m.level;
     c.method = m.name;
     c.bound_ms = asked_->one(bound);
     c.members = m.device == topology::device::host ? asked_->one(members) : participants_of(m.level);
     if (m.device == topology::device::gpu) {
-      c.gpus = gpus_of(*asked_);
-      c.gpus.resize(
-          std::min(c.gpus.size(), m.level.starts_with("multigrid") ? std::size_t{2} : std::size_t{1}));
+      const auto here = gpus_of(*asked_);
+      if (m.level.starts_with("multigrid"))
+        c.gpus.assign(here.begin(), here.begin() + std::min(here.size(), std::size_t{2}));
+      else if (!here.empty()) c.gpus = {here[gpu_++ % here.size()]};  // all GPUs at once
     }
     return c;
   }
@@ -190,7 +194,7 @@ class planner {
     return level == "multigrid-blocks" ? 4 * gpus : 4;
   }
 
-  measurement planned(const method& m, const blocking_case& c, question what) const {
+  measurement planned(const method& m, const blocking_case& c, question what) {
     measurement all;
     all.point.study = "blocking";
     all.point.subject = m.name;
@@ -214,16 +218,52 @@ class planner {
     } else {
       all.point.set("rounds", static_cast<double>(c.rounds));
     }
-    all.waived = why_not_here(*asked_, m, by_);
+    all.waived = why_not_here(*asked_, m, crew_->by());
     const auto times = what == question::holds ? 1 : asked_->one(runs);
-    all.create = [by = by_, c] { return make_case_subject(by, c); };
+    if (all.waived.empty()) {
+      const auto [ability, first] = plan_runs(c, times);
+      all.create = [crew = crew_, ability = ability, first = first] {
+        return make_case_subject(crew, ability, first);
+      };
+    }
     all.method = [times] { return std::make_unique<outcome_of_runs>(times); };
     all.checker = [c] { return make_outcome_checker(c); };
     return all;
   }
 
+  // The numbers of a case in which all come, one for each barrier, and of the first of the case's runs.
+  std::pair<std::size_t, std::size_t> plan_runs(blocking_case c, unsigned times) {
+    const auto of = c.level + " " + c.method;
+    if (!abilities_.contains(of)) abilities_[of] = crew_->plan_ability(c, next_units(c));
+    std::size_t first = 0;
+    for (c.seed = 1; c.seed <= times; ++c.seed) {
+      const auto number = crew_->plan(c, next_units(c), abilities_[of]);
+      if (c.seed == 1) first = number;
+    }
+    return {abilities_[of], first};
+  }
+
+  // What the next case occupies. Two may share a GPU, one of which runs while the other's process starts. On
+  // the host one in turn of the shares of the processors, as many as there are processors for its members, or
+  // two where waiting takes most of the time; rounds, which measure, all of them.
+  std::vector<int> next_units(const blocking_case& c) {
+    std::vector<int> units;
+    for (const int gpu : c.gpus) units.push_back(2 * gpu + seats_[gpu]++ % 2);
+    if (!units.empty()) return units;
+    const auto processors = asked_->machine().allowed_cpus.size();
+    const int shares = static_cast<int>(std::clamp<std::size_t>(processors / c.members, 2, 16));
+    for (int i = 0; i < shares; ++i)
+      if (c.rounds > 0 || i == next_ % shares) units.push_back(i);
+    ++next_;
+    return units;
+  }
+
   const study_request* asked_;
-  case_starter by_;
+  std::shared_ptr<case_crew> crew_;
+  std::map<std::string, std::size_t> abilities_;
+  int next_ = 0;              // cases of the host planned so far
+  std::map<int, int> seats_;  // cases planned so far, by GPU
+  std::size_t gpu_ = 0;       // GPUs given to cases of one GPU so far
 };
 
 std::vector<measurement> points(const study_request& asked) { return planner(asked).plan(); }

@@ -108,6 +108,7 @@ void add(case_seen& all, const case_seen& part) {
   all.named.insert(all.named.end(), part.named.begin(), part.named.end());
   if (!part.ended_by.empty() && all.ended_by != "time-out") all.ended_by = part.ended_by;
   if (part.held) all.held = part.held;
+  all.waited_s += part.waited_s;
   for (const auto& [key, text] : part.found) all.found[key] = text;
 }
 

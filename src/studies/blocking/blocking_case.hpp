@@ -87,7 +87,8 @@ struct blocking_case {
   unsigned bound_ms = 500;   // how long waits may last once everybody has begun what it does
   unsigned rounds = 0;       // above 0: part 1, the rounds that ask whether the barrier holds everybody
   std::uint64_t seed = 1;
-  std::vector<int> gpus{};  // CUDA ordinals
+  std::vector<int> gpus{};           // CUDA ordinals
+  std::vector<std::string> turns{};  // files to be locked, in this order, before anything runs on the GPUs
   bool operator==(const blocking_case&) const = default;
 };
 void fields(auto& way, blocking_case& c) {
@@ -101,6 +102,7 @@ void fields(auto& way, blocking_case& c) {
   way.needs("rounds", c.rounds);
   way.needs("seed", c.seed);
   way("gpus", c.gpus);
+  way("turns", c.turns);
 }
 
 // Throws usage_error, naming what is wrong.
@@ -152,6 +154,7 @@ struct case_seen {
   std::vector<unsigned> named{};  // absent ones that the time-out of our barrier named
   std::string ended_by{};         // "itself", "time-out", "bound", "trap", "guard"; empty: not reported
   std::optional<holding> held{};
+  double waited_s = 0;                         // for its turn
   std::map<std::string, std::string> found{};  // "toolkit", "architecture", "error", "waived", ...
   bool operator==(const case_seen&) const = default;
 };
@@ -160,6 +163,7 @@ void fields(auto& way, case_seen& s) {
   way("named", s.named);
   way("ended_by", s.ended_by);
   way("held", s.held);
+  if (s.waited_s != 0) way("waited_s", s.waited_s);
   way("found", s.found);
 }
 

@@ -1,67 +1,12 @@
 #include "src/studies/blocking/case_subject.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <sstream>
-#include <system_error>
-#include <thread>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/base/child_process.hpp"
-#include "src/base/json_fields.hpp"
-#include "src/harness/child.hpp"
 #include "src/results/values/statistics.hpp"
 
 namespace mgsync::blocking {
 namespace {
-
-// Time on top of a case's own bound: starting a process, its ranks or its GPU on a busy machine.
-constexpr auto longest_around = std::chrono::seconds(40);
-
-std::string last_line(const std::string& text) {
-  std::string last, line;
-  std::istringstream in(text);
-  while (std::getline(in, line))
-    if (line.find_first_not_of(" -\t*") != std::string::npos) last = line;
-  return last;
-}
-
-std::vector<std::string> command_of(const case_starter& by, const blocking_case& c) {
-  std::vector<std::string> all;
-  if (c.level == "rank") all = {by.launcher, "-np", fmt::format("{}", c.members)};
-  all.push_back(by.program);
-  for (auto& word : words_of_child("blocking", on_wire(c))) all.push_back(std::move(word));
-  return all;
-}
-
-// Lets more ranks than hardware threads run, which must yield to each other; the user's own settings are
-// kept.
-std::map<std::string, std::string> environment_of(const blocking_case& c) {
-  std::map<std::string, std::string> all;
-  if (c.level != "rank") return all;
-  for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                                    std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                    std::pair{"OMPI_MCA_mpi_yield_when_idle", "1"}})
-    if (std::getenv(name) == nullptr) all[name] = value;
-  return all;
-}
-
-// How a case ended whose process did not report it.
-std::string ended_from_outside(const blocking_case& c, const child_end& child) {
-  if (child.outlived) return "killed";
-  return c.level == "rank" ? "launcher" : "died";
-}
-
-// Why there is no outcome, for a process that reported none.
-std::string why_nothing(const child_end& child) {
-  const auto last = last_line(child.err);
-  return fmt::format("the process of this case had no outcome: {}{}{}",
-                     child.death.empty() ? "it said nothing" : child.death, last.empty() ? "" : ": ", last);
-}
 
 std::string_view outcome_of(const holding& h) {
   if (h.hung_in != 0) return "hangs";
@@ -94,50 +39,29 @@ quantities_by_name quantities_of(const case_report& run) {
 
 class case_subject final : public subject {
  public:
-  case_subject(case_starter by, blocking_case c, std::string broken)
-      : by_(std::move(by)), case_(std::move(c)), broken_(std::move(broken)) {}
+  case_subject(std::shared_ptr<case_crew> crew, std::size_t first, std::string broken)
+      : crew_(std::move(crew)), first_(first), broken_(std::move(broken)) {}
 
   seen run(const order& asked) override {
     seen came{.done = asked};
-    if (!broken_.empty()) {
+    const auto died = [&](std::string why) {
       came.ended = ending::died;
-      came.reason = broken_;
+      came.reason = std::move(why);
       return came;
-    }
-    auto c = case_;
-    c.seed = asked.seed;
-    const auto end = carry_out(by_, c);
-    if (end.interrupted) {
-      came.ended = ending::aborted;
-      return came;
-    }
-    if (!end.error.empty()) {
-      came.ended = ending::died;
-      came.reason = end.error;
-      return came;
-    }
-    came.outcome = end.seen.held ? outcome_of(*end.seen.held) : to_string(*end.outcome);
-    const auto participants = static_cast<unsigned>(end.seen.participants.size());
-    came.own = case_report{end, absentees(c, participants), afterwards()};
+    };
+    if (!broken_.empty()) return died(broken_);
+    const auto& report = crew_->report(first_ + asked.seed - 1);
+    const auto& end = report.end;
+    if (!end.error.empty()) return died(end.error);
+    if (end.interrupted) came.ended = ending::aborted;
+    else came.outcome = end.seen.held ? outcome_of(*end.seen.held) : to_string(*end.outcome);
+    came.own = report;
     return came;
   }
 
  private:
-  // Runs the case again with nobody absent, in a fresh process: what was stuck must be free again.
-  std::string afterwards() const {
-    auto fresh = case_;
-    fresh.how = absence::nobody;
-    fresh.rounds = 0;
-    fresh.bound_ms = std::max(case_.bound_ms, 5000u);
-    const auto end = carry_out(by_, fresh);
-    if (end.interrupted) return "interrupted";
-    if (!end.error.empty()) return end.error;
-    return end.outcome == outcome::held ? "works"
-                                        : fmt::format("all came, and it {}", to_string(*end.outcome));
-  }
-
-  case_starter by_;
-  blocking_case case_;
+  std::shared_ptr<case_crew> crew_;
+  std::size_t first_;   // the number of its first run
   std::string broken_;  // even when all come
 };
 
@@ -220,64 +144,15 @@ class outcome_checker final : public checker {
 
 }  // namespace
 
-case_starter starter_here() {
-  std::error_code none;
-  case_starter by;
-  by.program = std::filesystem::read_symlink(this_program, none).string();
-  by.launcher = find_in_path("mpirun");
-  if (by.launcher.empty()) by.launcher = find_in_path("mpiexec");
-  return by;
-}
-
-case_end carry_out(const case_starter& by, const blocking_case& c) {
-  case_end end;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto child = run_child({.command = command_of(by, c),
-                                .environment = environment_of(c),
-                                .longest = 2 * std::chrono::milliseconds(c.bound_ms) + longest_around,
-                                .dies_by = SIGTERM});  // upon which a launcher ends its ranks
-  end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  end.interrupted = child.interrupted;
-  if (end.interrupted) return end;
-  if (!child.started) {
-    end.error = child.death;
-    return end;
-  }
-  end.seen = case_seen_from(child.out);
-  const auto& found = end.seen.found;
-  if (const auto why = found.find("error"); why != found.end()) end.error = why->second;
-  if (!end.error.empty() || found.contains("waived")) return end;
-  if (!end.seen.held) end.outcome = judge(end.seen, c, *find_method(c.level, c.method));
-  if (end.seen.ended_by.empty()) end.seen.ended_by = ended_from_outside(c, child);
-  if (!end.outcome && !end.seen.held) end.error = why_nothing(child);
-  return end;
-}
-
-subject_creation make_case_subject(const case_starter& by, const blocking_case& c) {
-  // Whether a barrier can run here shows in a case with nobody absent: tried once for every barrier.
-  auto all_come = c;
-  all_come.how = absence::nobody;
-  all_come.rounds = 0;
-  all_come.who = "last";
-  all_come.bound_ms = std::max(c.bound_ms, 5000u);
-  struct ability {
-    std::string waived, broken;  // why it cannot run here; what is wrong with it
-  };
-  static std::map<std::string, ability> known;
-  const auto key = by.program + on_wire(all_come);
-  if (!known.contains(key)) {
-    const auto end = carry_out(by, all_come);
-    if (end.interrupted) return {nullptr, "interrupted", {}};
-    auto& here = known[key];
-    if (const auto why = end.seen.found.find("waived"); why != end.seen.found.end())
-      here.waived = why->second;
-    else if (!end.error.empty()) here.broken = end.error;
-    else if (end.outcome != outcome::held)
-      here.broken = fmt::format("all came, and it {}", to_string(*end.outcome));
-  }
-  const auto& here = known[key];
-  if (!here.waived.empty()) return {nullptr, here.waived, {}};
-  return {std::make_unique<case_subject>(by, c, here.broken), {}, {}};
+subject_creation make_case_subject(std::shared_ptr<case_crew> crew, std::size_t ability, std::size_t first) {
+  const auto& all_came = crew->report(ability).end;
+  if (all_came.interrupted) return {nullptr, "interrupted", {}};
+  if (const auto why = all_came.seen.found.find("waived"); why != all_came.seen.found.end())
+    return {nullptr, why->second, {}};
+  auto broken = all_came.error;
+  if (broken.empty() && all_came.outcome != outcome::held)
+    broken = fmt::format("all came, and it {}", to_string(*all_came.outcome));
+  return {std::make_unique<case_subject>(std::move(crew), first, std::move(broken)), {}, {}};
 }
 
 std::unique_ptr<checker> make_outcome_checker(const blocking_case& c) {

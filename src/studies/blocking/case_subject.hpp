@@ -1,43 +1,17 @@
-// A case as a subject: carried out in a child process, with bounds on every wait, and followed by a second
-// process that shows that what was stuck works again.
+// A case as a subject, and what its outcome means.
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <string>
 
 #include "src/harness/checker.hpp"
 #include "src/harness/study.hpp"
-#include "src/studies/blocking/blocking_case.hpp"
+#include "src/studies/blocking/case_crew.hpp"
 
 namespace mgsync::blocking {
 
-// The programs that start a case.
-struct case_starter {
-  std::string program;   // mgsync itself
-  std::string launcher;  // mpirun or mpiexec, for ranks
-};
-// The program beside the running one, and the launcher found in PATH.
-case_starter starter_here();
-
-struct case_end {
-  case_seen seen{};
-  std::string error{};       // a sentence, where the process did not get to an outcome
-  bool interrupted = false;  // this process was asked to end
-  double seconds = 0;
-  std::optional<blocking::outcome> outcome{};  // empty for rounds (part 1)
-};
-case_end carry_out(const case_starter&, const blocking_case&);
-
-// What a run carries: how the case ended, who was absent, and whether a fresh process works afterwards.
-struct case_report {
-  case_end end{};
-  std::vector<unsigned> absent{};
-  std::string afterwards = "works";  // or what went wrong
-};
-
 // A run's outcome is a word of blocking::outcome; for rounds (part 1) "holds", "does not hold" or "hangs".
-subject_creation make_case_subject(const case_starter&, const blocking_case&);
+// The case's runs are planned one behind the other, from `first` on.
+subject_creation make_case_subject(std::shared_ptr<case_crew>, std::size_t ability, std::size_t first);
 
 // Judges the runs of a case. A violation is a barrier of ours that lets somebody through, or hangs without
 // naming the absent, and any barrier after which nothing works. An outcome that was not predicted is told in

@@ -282,11 +282,15 @@ const void* kernel_of(const blocking_case& c) {
 
 void run_gpu_case(const blocking_case& c) {
   if (c.gpus.empty()) waive("no GPU was named");
+  for (const int gpu : c.gpus) {
+    const cuda::device_scope scope(gpu);
+    cuda::check(cudaFree(nullptr), fmt::format("starting CUDA on GPU {}", gpu));
+  }
   const cuda::device_scope scope(c.gpus.front());
-  cuda::check(cudaFree(nullptr), "starting CUDA");
   const int capability = capability_of(c.gpus.front());
   if (c.level == "cluster" && capability < 90) waive("clusters are there from compute capability 9.0 on");
   if (c.method == "redux" && capability < 80) waive("redux is there from compute capability 8.0 on");
+  take_turn(c);
   if (c.rounds > 0) run_lane_rounds(c);
   run_once(c);
 }

@@ -1,11 +1,16 @@
 #include "src/studies/blocking/gpu_process.hpp"
 
 #include <cuda_runtime_api.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 #include <fmt/format.h>
 
 #include "src/base/cuda.hpp"
+#include "src/base/errors.hpp"
 #include "src/studies/blocking/case_board.hpp"
 
 namespace mgsync::blocking {
@@ -15,6 +20,16 @@ void end_process() { _exit(0); }
 void waive(const std::string& why) {
   tell_found("waived", why);
   end_process();
+}
+
+void take_turn(const blocking_case& c) {
+  const auto begin = now_ns();
+  for (const auto& name : c.turns) {
+    const int file = check_errno(open(name.c_str(), O_RDONLY | O_CLOEXEC), "opening the lock of a GPU");
+    while (flock(file, LOCK_EX) != 0)
+      if (errno != EINTR) check_errno(-1, "waiting for a GPU");
+  }
+  tell({.waited_s = static_cast<double>(now_ns() - begin) * 1e-9});
 }
 
 int capability_of(int gpu) {

@@ -11,6 +11,10 @@ namespace mgsync::blocking {
 [[noreturn]] void end_process();
 [[noreturn]] void waive(const std::string& why);
 
+// Waits until no other case runs anything on these GPUs; its turn ends with the process. The parent bounds
+// the wait.
+void take_turn(const blocking_case&);
+
 // The compute capability as a number: 90 for 9.0.
 int capability_of(int gpu);
 // The toolkit that compiled the program's own kernels: "CUDA 13.0".

@@ -431,12 +431,54 @@ TEST(thread_cases, rounds_hold_everybody_and_without_the_barrier_nobody) {
   }
 }
 
+subject_creation subject_of(const case_starter& by, const blocking_case& c) {
+  auto crew = std::make_shared<case_crew>(by);
+  const auto ability = crew->plan_ability(c, {0}), first = crew->plan(c, {0}, ability);
+  return make_case_subject(std::move(crew), ability, first);
+}
+
+// When the first and the last stamp of a case were taken.
+std::pair<std::int64_t, std::int64_t> span_of(const case_report& report) {
+  std::vector<std::int64_t> all;
+  for (const auto& p : report.end.seen.participants)
+    for (const auto& stamp : {p.arrived, p.acted})
+      if (stamp) all.push_back(*stamp);
+  return std::minmax({*std::ranges::min_element(all), *std::ranges::max_element(all)});
+}
+
+TEST(case_crew, carries_out_several_at_once_and_never_two_of_one_unit) {
+  case_crew crew({MGSYNC_PROGRAM, {}});
+  auto c = a_case("thread", "pthread-barrier", absence::spin);
+  c.bound_ms = 3000;
+  const auto ability = crew.plan_ability(c, {0});
+  const auto first = crew.plan(c, {0}, ability), beside = crew.plan(c, {1}, ability),
+             behind = crew.plan(c, {0, 1}, ability);
+  const auto [began, waited] = span_of(crew.report(first));
+  const auto [began_beside, waited_beside] = span_of(crew.report(beside));
+  const auto [began_behind, waited_behind] = span_of(crew.report(behind));
+  constexpr std::int64_t bound_ns = 3'000'000'000;
+  EXPECT_LT(began_beside, waited + bound_ns);
+  EXPECT_LT(began, waited_beside + bound_ns);
+  EXPECT_GE(began_behind, waited + bound_ns);
+  EXPECT_GE(began_behind, waited_beside + bound_ns);
+  EXPECT_EQ(crew.report(behind).end.outcome, outcome::hung);
+  EXPECT_EQ(crew.report(behind).afterwards, "works");
+}
+
+TEST(case_crew, carries_out_nothing_of_a_barrier_that_cannot_run) {
+  case_crew crew({MGSYNC_PROGRAM, {}});
+  const auto c = a_case("cluster", "barrier-cluster", absence::late);  // of no GPU
+  const auto ability = crew.plan_ability(c, {0});
+  crew.plan(c, {0}, ability);
+  EXPECT_TRUE(crew.report(ability).end.seen.found.contains("waived"));
+}
+
 TEST(thread_cases, a_fresh_process_afterwards_shows_that_all_works) {
   auto c = a_case("thread", "std-barrier", absence::exit_before);
   c.bound_ms = 100;
-  const auto made = make_case_subject({MGSYNC_PROGRAM, {}}, c);
+  const auto made = subject_of({MGSYNC_PROGRAM, {}}, c);
   ASSERT_TRUE(made.subject) << made.reason;
-  const auto came = made.subject->run({});
+  const auto came = made.subject->run({.seed = 1});
   EXPECT_EQ(came.ended, ending::completed);
   EXPECT_EQ(came.outcome, "hung");
   const auto& report = std::any_cast<const case_report&>(came.own);
@@ -446,9 +488,9 @@ TEST(thread_cases, a_fresh_process_afterwards_shows_that_all_works) {
 }
 
 TEST(thread_cases, what_does_not_work_when_all_come_is_an_error) {
-  const auto made = make_case_subject({"/nowhere/program", {}}, a_case("thread", "ours", absence::spin));
+  const auto made = subject_of({"/nowhere/program", {}}, a_case("thread", "ours", absence::spin));
   ASSERT_TRUE(made.subject);
-  const auto came = made.subject->run({});
+  const auto came = made.subject->run({.seed = 1});
   EXPECT_EQ(came.ended, ending::died);
   EXPECT_NE(came.reason.find("cannot be started"), std::string::npos);
 }
