@@ -21,31 +21,6 @@ def lines(file):
     return [line for line in (RAW / file).read_text().splitlines() if not line.startswith("#")]
 
 
-def stencil(file, gpus=None):
-    """us per step of stencil_comparison, cells by methods; the methods' names have commas."""
-    medians, methods = {}, []
-    for line in lines(file)[1:]:
-        here, size, _, rest = line.split(",", 3)
-        method, median, *_ = rest.rsplit(",", 4)
-        if gpus in (None, here):
-            medians[size, method] = f"{float(median):.4g}"
-            methods += [method] if method not in methods else []
-    sizes = list(dict.fromkeys(size for size, _ in medians))
-    return markdown(["cells", *methods], [[f"{size} x {size}", *(medians.get((size, m), "-") for m in methods)] for size in sizes])
-
-
-def jacobi_variants(file, gpus):
-    """us per step of stencil_comparison's in-kernel barrier, variants of its kernel by cells; the variant stands before a semicolon."""
-    seen = {}
-    for line in (RAW / file).read_text().splitlines()[1:]:
-        variant, rest = line.split(";")
-        here, size, blocks, method, median, *_ = rest.split(",")
-        if here == gpus and method == "in-kernel barrier":
-            seen.setdefault(variant, {})[size] = f"{float(median):.4g}"
-    sizes = list(dict.fromkeys(size for by in seen.values() for size in by))
-    return markdown(["in-kernel barrier", *(f"{size} x {size}" for size in sizes)], [[v, *(by[s] for s in sizes)] for v, by in seen.items()])
-
-
 # What the laboratory program calls its traffic, and what that is.
 LAB = {"idle": "idle", "peer stores": "131 blocks x 512 store to the peer", "peer stores 128 thr": "131 x 128", "peer stores 16 blk": "16 x 512",
        "peer stores 4 blk": "4 x 512", "128 thr, probe SM too": "132 x 128, one on the SM of the hop", "peer loads": "131 x 512 load from the peer",
@@ -179,66 +154,6 @@ def made(*files):
         rows.append([file, re.search(r"\((.*)\)", one["machine"]["mgsync"]).group(1), one["started"][:10], f"{len(gpus)} x {names[0]}", settings.get("driver", "-"),
                      settings.get("NCCL", "-"), settings.get("check_rounds", "-"), f"{1000 * float(settings['max_time_s']):.0f}" if "max_time_s" in settings else "-"])
     return markdown(["file", "commit", "day", "machine", "driver", "NCCL", "rounds checked", "ms a point"], rows)
-
-
-def sync_cost(file, gpus):
-    """ns per barrier of sync_cost, its forms by shapes, and how much each takes over the algorithm alone."""
-    seen = {}
-    for line in lines(file):
-        here, shape, _, _, form, ns, *_ = line.split(",")
-        if here == gpus:
-            seen.setdefault(form, {})[shape] = float(ns)
-    alone = seen["algorithm"]
-    shapes = list(alone)
-
-    def cell(form, ns, shape):
-        return f"{ns:.0f}" if form == "algorithm" else f"{ns:.0f} ({100 * (ns / alone[shape] - 1):+.1f} %)"
-    return markdown([f"ns on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
-                    [[form, *(cell(form, by[s], s) if s in by else "-" for s in shapes)] for form, by in seen.items()])
-
-
-def sync_ranges(file):
-    """From the least to the most over the shapes: % over the algorithm alone of one call and of more, and ns of what makes one safe."""
-    seen = {}
-    for line in lines(file)[1:]:
-        gpus, shape, _, _, form, ns, *_ = line.split(",")
-        seen.setdefault(gpus, {}).setdefault(form, {})[shape] = float(ns)
-
-    def over(of, *forms):
-        all_of = [100 * (of[form][shape] / ns - 1) for form in forms for shape, ns in of["algorithm"].items()]
-        return f"{min(all_of):+.1f} to {max(all_of):+.1f} %"
-
-    def costs(of, form):
-        all_of = [ns - of[form][shape] for shape, ns in of["sync 1"].items()]
-        return f"{min(all_of):+.0f} to {max(all_of):+.0f} ns"
-    return markdown(["GPUs", "one call", "two and three", "looks", "verdict"],
-                    [[gpus, over(of, "sync 1"), over(of, "sync 2", "sync 3"), costs(of, "sync 1 without looks"), costs(of, "sync 1 without a verdict")] for gpus, of in seen.items()])
-
-
-def sync_variants(file, gpus):
-    """How much one call of sync() takes over the algorithm alone, in % by shape, in each variant that the file has."""
-    seen, shapes = {}, []
-    for line in (RAW / file).read_text().splitlines()[1:]:
-        variant, here, shape, _, _, form, _, _, _, over = line.split(",")
-        if here == gpus and form == "sync 1":
-            seen.setdefault(variant, {})[shape] = f"{float(over):+.1f}"
-            shapes += [shape] if shape not in shapes else []
-    return markdown([f"% over the algorithm on {gpus} GPU" + ("s" if gpus != "1" else ""), *shapes],
-                    [[variant, *(by.get(shape, "-") for shape in shapes)] for variant, by in seen.items()])
-
-
-def late_fences(*files):
-    """Cycles of a system fence beside blocks that wait for a late GPU, by late_fence: the medians of its turns, for each file."""
-    seen = {}
-    for number, file in enumerate(files):
-        for line in lines(file)[1:]:
-            _, shape, _, _, mean, _, late, most = line.split(",")
-            seen.setdefault(shape, {}).setdefault(number, []).append((float(mean), int(late), int(most)))
-    what = ["mean", "99 % within", "longest"]
-    commits = [re.search(r"commit (\w+)", (RAW / file).read_text())[1] for file in files]
-    return markdown(["what waits", *(f"{commit}: {one}" for commit in commits for one in what)],
-                    [[shape, *(f"{statistics.median(turn[k] for turn in turns[number]):.0f}" for number in range(len(files)) for k in range(3))]
-                     for shape, turns in seen.items()])
 
 
 def graph_edges(file):
@@ -380,5 +295,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["barrier", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "sync-ranges": sync_ranges, "times-as-long": times_as_long, "jacobi-variants": jacobi_variants, "surcharge": surcharge, "stencil": stencil, "loadlab": loadlab, "load-rates": load_rates, "late-fences": late_fences, "graph-edges": graph_edges, "sync-cost": sync_cost, "sync-variants": sync_variants, "pairs": pairs, "ranks": ranks,
+TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "times-as-long": times_as_long, "surcharge": surcharge, "loadlab": loadlab, "load-rates": load_rates, "graph-edges": graph_edges, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}

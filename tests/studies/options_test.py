@@ -25,7 +25,8 @@ ROUNDS, RANKS = {"--check-rounds", "--no-check"}, {"--members-per-rank", "--per-
 SAMPLING, THREADS = {"--precision", "--max-time", "--quick", "--full"}, {"--no-pin", "--oversubscribe"}
 ALONE = ROUNDS | RANKS | {"--mpi-threads"}
 REFUSED = {"barriers": set(), "verify": ALONE | {"--oversubscribe"}, "launch": ALONE | {"--oversubscribe"}, "model": ALONE | THREADS,
-           "pipeline": ALONE | THREADS | SAMPLING, "levels": ALONE | THREADS, "blocking": ALONE | THREADS | SAMPLING,
+           "pipeline": ALONE | THREADS | SAMPLING, "levels": ALONE | THREADS, "library": RANKS | THREADS | {"--mpi-threads"},
+           "blocking": ALONE | THREADS | SAMPLING,
            "reduction": ROUNDS | RANKS | {"--oversubscribe"}, "timeline": ALONE | {"--oversubscribe"}}
 # A point or two that are measured in no time by any host; pipeline, levels and model need a GPU.
 SMALL = {"barriers": ["--backend", "openmp", "--members", "1"], "verify": ["--operation", "add"],

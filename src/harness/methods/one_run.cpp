@@ -26,6 +26,8 @@ void one_run::take(const step& asked, std::span<const seen> came) {
     sample row{asked.batch, {{settings_.measured.name, each}}};
     if (came[i].values.contains("bytes") && each > 0)
       row.values.push_back({"bandwidth", value_of(came[i], "bytes") / each * 1e-3});
+    for (const auto& other : settings_.beside)
+      row.values.push_back({other.name, value_of(came[i], column_name(other))});
     samples_.push_back(std::move(row));
     rule_.add_value(asked.batch, each);
   }
@@ -37,6 +39,7 @@ std::vector<metric_name> one_run::columns() const {
   std::vector<metric_name> all{settings_.measured};
   if (!samples_.empty() && !std::isnan(samples_.front().at("bandwidth")))
     all.push_back(metric_name{"bandwidth", "GB/s", better::more});
+  all.insert(all.end(), settings_.beside.begin(), settings_.beside.end());
   return all;
 }
 

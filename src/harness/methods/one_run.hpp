@@ -17,6 +17,7 @@ struct one_run_settings {
   std::string value = "duration_us";  // the name of what is timed
   metric_name measured{"time",
                        "us"};  // the metric per operation: in cycles, where a cycle counter measures it
+  std::vector<metric_name> beside{};  // further metrics: a run's values "<name>_<unit>", unchanged
 };
 
 // A run yields its duration in us for `count` operations and, where it moves data, "bytes" per operation.
