@@ -176,6 +176,16 @@ struct one_link : links_of<Op, 1, false> {
   __device__ __forceinline__ std::uint32_t operands() const { return this->op.value(); }
 };
 
+// What many operations begin with: a word that no other lane has; and its address in shared memory.
+struct word_per_lane {
+  std::uint32_t v;
+  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
+  __device__ std::uint32_t value() const { return v; }
+};
+__device__ __forceinline__ std::uint32_t in_shared(const void* at) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
+}
+
 // The forms of a catalogue's entries that several sources have: in every warp by itself; in whole blocks,
 // whose warps start each pass together; and in clusters, whose blocks stay until all are done.
 template <class Op, int Links>

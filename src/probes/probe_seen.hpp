@@ -12,7 +12,7 @@ namespace mgsync::probes {
 
 // One launch. `kernel` is the probe's name with its chain length: "fp32_add_256", "fp32_add_loop_256".
 struct probe_order {
-  std::string kernel;
+  std::string kernel{};
   unsigned blocks = 1;
   unsigned threads = 32;             // per block
   unsigned cluster = 1;              // blocks per cluster; above 8 the non-portable sizes are allowed for

@@ -8,12 +8,6 @@ namespace {
 
 using namespace mgsync::probes;
 
-struct word_per_lane {
-  std::uint32_t v;
-  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
-  __device__ std::uint32_t value() const { return v; }
-};
-
 struct block_sync : word_per_lane {
   using word_per_lane::word_per_lane;
   __device__ void step() { __syncthreads(); }
@@ -26,24 +20,15 @@ struct named_sync : word_per_lane {
   __device__ void step() { asm volatile("barrier.sync.aligned 1, %0;" ::"r"(threads) : "memory"); }
 };
 
-struct barrier_popc : word_per_lane {
-  using word_per_lane::word_per_lane;
-  __device__ void step() {
-    v = static_cast<std::uint32_t>(__syncthreads_count(static_cast<int>(v & 1))) + threadIdx.x;
-  }
-};
-struct barrier_and : word_per_lane {
-  using word_per_lane::word_per_lane;
-  __device__ void step() {
-    v = static_cast<std::uint32_t>(__syncthreads_and(static_cast<int>(v & 1))) + threadIdx.x;
-  }
-};
-struct barrier_or : word_per_lane {
-  using word_per_lane::word_per_lane;
-  __device__ void step() {
-    v = static_cast<std::uint32_t>(__syncthreads_or(static_cast<int>(v & 1))) + threadIdx.x;
-  }
-};
+// Barriers that reduce a predicate, whose result each thread combines with its own number.
+#define MGSYNC_REDUCING_BARRIER(name, call)                                                                  \
+  struct name : word_per_lane {                                                                              \
+    using word_per_lane::word_per_lane;                                                                      \
+    __device__ void step() { v = static_cast<std::uint32_t>(call(static_cast<int>(v & 1))) + threadIdx.x; }  \
+  };
+MGSYNC_REDUCING_BARRIER(barrier_popc, __syncthreads_count)
+MGSYNC_REDUCING_BARRIER(barrier_and, __syncthreads_and)
+MGSYNC_REDUCING_BARRIER(barrier_or, __syncthreads_or)
 
 // A hand-over between two warps and back: the first arrives at one named barrier and waits at the other. A
 // link is a round trip.
@@ -65,7 +50,7 @@ struct shared_barrier : word_per_lane {
   std::uint32_t parity = 0;
   __device__ explicit shared_barrier(const arguments& a) : word_per_lane(a) {
     __shared__ std::uint64_t barrier;
-    address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
+    address = in_shared(&barrier);
     if (threadIdx.x == 0)
       asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address), "r"(blockDim.x) : "memory");
     __syncthreads();
@@ -116,8 +101,8 @@ struct transaction_barrier : word_per_lane {
       : word_per_lane(a), from(0), sends(threadIdx.x == 0 ? 1 : 0) {
     __shared__ std::uint64_t barrier;
     __shared__ alignas(16) std::uint32_t arrives_here[4];
-    address = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
-    payload = static_cast<std::uint32_t>(__cvta_generic_to_shared(arrives_here));
+    address = in_shared(&barrier);
+    payload = in_shared(arrives_here);
     there = address;
     if constexpr (By == sent_by::a_store) {  // st.async takes shared::cluster addresses
       asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));

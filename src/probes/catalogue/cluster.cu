@@ -8,12 +8,6 @@ namespace {
 
 using namespace mgsync::probes;
 
-struct word_per_lane {
-  std::uint32_t v;
-  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
-  __device__ std::uint32_t value() const { return v; }
-};
-
 struct cluster_release : word_per_lane {
   using word_per_lane::word_per_lane;
   __device__ void step() {
@@ -35,7 +29,7 @@ template <int Loads>
 struct cluster_split : word_per_lane {
   __device__ explicit cluster_split(const arguments& a) : word_per_lane(a) {
     __shared__ std::uint32_t cells[32];
-    const auto own = static_cast<std::uint32_t>(__cvta_generic_to_shared(&cells[threadIdx.x % 32]));
+    const auto own = in_shared(&cells[threadIdx.x % 32]);
     cells[threadIdx.x % 32] = own;
     __syncthreads();
     v = own;
@@ -56,7 +50,7 @@ struct cluster_mbarrier : word_per_lane {
   bool arrives;
   __device__ explicit cluster_mbarrier(const arguments& a) : word_per_lane(a) {
     __shared__ std::uint64_t barrier;
-    own = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
+    own = in_shared(&barrier);
     arrives = threadIdx.x < Size;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(own), "r"(threadIdx.x % Size));
     if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(own), "r"(Size) : "memory");

@@ -8,16 +8,10 @@ namespace {
 
 using namespace mgsync::probes;
 
-__device__ __forceinline__ std::uint32_t in_shared(const void* at) {
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
-}
-
 // An empty operation, which times the two clock reads themselves.
-struct nothing_at_all {
-  std::uint32_t v;
-  __device__ explicit nothing_at_all(const arguments& a) : v(a.input[threadIdx.x]) {}
+struct nothing_at_all : word_per_lane {
+  using word_per_lane::word_per_lane;
   __device__ void step() {}
-  __device__ std::uint32_t value() const { return v; }
 };
 
 // A word per thread in shared memory that holds its own address: each link takes the address from the load of

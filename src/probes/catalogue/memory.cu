@@ -11,7 +11,7 @@ using namespace mgsync::probes;
 constexpr int ring = 64;
 __device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
   __shared__ std::uint32_t words[ring * 32];
-  const auto first = static_cast<std::uint32_t>(__cvta_generic_to_shared(words));
+  const auto first = in_shared(words);
   const std::uint32_t lane = threadIdx.x % 32;
   for (std::uint32_t k = threadIdx.x / 32; k < ring; k += (blockDim.x + 31) / 32) {
     const std::uint32_t next = ((k + 1) % ring) * 32 + lane;
@@ -24,9 +24,7 @@ __device__ __forceinline__ std::uint32_t* make_ring(bool addresses) {
 // One LDS per link: the loaded word is the next address.
 struct shared_chase {
   std::uint32_t at;
-  __device__ explicit shared_chase(const arguments&) {
-    at = static_cast<std::uint32_t>(__cvta_generic_to_shared(make_ring(true) + threadIdx.x % 32));
-  }
+  __device__ explicit shared_chase(const arguments&) { at = in_shared(make_ring(true) + threadIdx.x % 32); }
   __device__ void step() { asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)::"memory"); }
   __device__ std::uint32_t value() const { return at; }
 };

@@ -11,12 +11,6 @@ namespace {
 namespace cg = cooperative_groups;
 using namespace mgsync::probes;
 
-struct word_per_lane {
-  std::uint32_t v;
-  __device__ explicit word_per_lane(const arguments& a) : v(a.input[threadIdx.x]) {}
-  __device__ std::uint32_t value() const { return v; }
-};
-
 template <int Size>
 struct tile_shuffle : word_per_lane {
   cg::thread_block_tile<Size> tile;
@@ -89,18 +83,14 @@ struct own_lane : word_per_lane {
       : word_per_lane(a), own(a.input[blockDim.x + threadIdx.x]) {}
 };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-struct redux_add : own_lane {
-  using own_lane::own_lane;
-  __device__ void step() { v = __reduce_add_sync(0xffffffffu, v) ^ own; }
-};
-struct redux_min : own_lane {
-  using own_lane::own_lane;
-  __device__ void step() { v = __reduce_min_sync(0xffffffffu, v) ^ own; }
-};
-struct redux_and : own_lane {
-  using own_lane::own_lane;
-  __device__ void step() { v = __reduce_and_sync(0xffffffffu, v) ^ own; }
-};
+#define MGSYNC_REDUX(name, call)                                                                             \
+  struct name : own_lane {                                                                                   \
+    using own_lane::own_lane;                                                                                \
+    __device__ void step() { v = call(0xffffffffu, v) ^ own; }                                               \
+  };
+MGSYNC_REDUX(redux_add, __reduce_add_sync)
+MGSYNC_REDUX(redux_min, __reduce_min_sync)
+MGSYNC_REDUX(redux_and, __reduce_and_sync)
 struct group_reduce : own_lane {
   cg::thread_block_tile<32> tile;
   __device__ explicit group_reduce(const arguments& a)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/harness/code_checker.hpp"
+#include "src/probes/probe_arguments.hpp"
 #include "src/results/frame/recording.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 #include "src/studies/timeline/single_passes.hpp"
@@ -18,10 +19,7 @@ namespace mgsync::timelines {
 inline constexpr unsigned region_threads = 128, region_shared_bytes = 16 * 512 + 4 * region_threads;
 
 // A warp's two reads of its SM's counter around a pass.
-struct warp_pass {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
+using warp_pass = probes::stamp;
 
 // The median in cycles over all warps and passes but the first, which meets cold caches. `seen`:
 // [passes][warps]; std::invalid_argument without a second pass.

@@ -18,8 +18,7 @@
 #include "src/studies/timeline/region_runs.hpp"
 #include "src/studies/timeline/timeline_evaluation.hpp"
 #if MGSYNC_WITH_CUDA
-#include "src/studies/timeline/gpu_instructions.hpp"
-#include "src/studies/timeline/gpu_region.hpp"
+#include "src/studies/timeline/gpu_probes.hpp"
 #endif
 
 namespace mgsync {

@@ -56,6 +56,44 @@ TEST(catalogue, a_probe_runs_since_an_architecture_and_up_to_one) {
   EXPECT_EQ(what_it_needs(probe_called("block", "mbarrier_try_wait")), "needs compute capability 9.0");
 }
 
+// Machine code as ptxas wrote it: a shuffle between two reads of the clock; the second waits for it where
+// something compares its result, and in the twin nothing does.
+constexpr machine_code::instruction read_clock{0x0000000000047805, 0x000fe20000015000},
+    shuffle{0x0c201f0000007f89, 0x001e2800000e0000}, compare{0x000000050000720c, 0x001fc4000bf05070};
+
+struct shot_and_twin {
+  machine_code::cubin code{90,
+                           {{"shot_once", {read_clock, shuffle, compare, read_clock}},
+                            {"shot_as_compiled", {read_clock, shuffle, read_clock}}}};
+  probe shot{.name = "shot", .kernels = {once, as_compiled}, .per_link = {{"SHFL", 1}}, .result_of = "SHFL"};
+  code_reading read() const { return read_code(code, shot); }
+};
+
+TEST(read_code, a_probe_and_its_twin_as_they_must_be) {
+  const shot_and_twin one;
+  EXPECT_EQ(one.read().complaint, "");
+  EXPECT_EQ(one.read().twin, "nothing takes the last result before the second clock read");
+  EXPECT_TRUE(one.read().in_full);
+}
+
+TEST(read_code, a_twin_that_passes_voids_the_check) {
+  shot_and_twin one;
+  one.shot.extras = {{"ISETP", 1}};
+  one.code.functions[1].code = one.code.functions[0].code;
+  EXPECT_EQ(one.read().complaint, "shot_as_compiled: the check lets it pass as the compiler leaves it");
+  one.code.architecture = 80;  // there, what waits for results is not looked at
+  EXPECT_EQ(one.read().complaint, "");
+  EXPECT_EQ(one.read().twin, "the check of the machine code cannot tell it apart");
+}
+
+TEST(read_code, a_probe_that_is_not_what_it_says_is_named_with_its_kernel) {
+  shot_and_twin one;
+  one.code.functions[0].code.insert(one.code.functions[0].code.begin() + 1, shuffle);
+  EXPECT_EQ(one.read().complaint, "shot_once: 2 SHFL between the clock reads, not 1");
+  one.code.functions.erase(one.code.functions.begin());
+  EXPECT_EQ(one.read().complaint, "shot_once: no kernel shot_once in the machine code");
+}
+
 TEST(image_for, takes_the_newest_of_the_same_major_version) {
   const std::byte some[1]{};
   const image images[] = {{75, some}, {80, some}, {86, some}, {90, some}};
