@@ -132,6 +132,15 @@ int main() {
     assert re.search(r"must be: $", said, re.M) and "otherwise: bit_reversal_16: 0 POPC between the clock reads, not 16" in said, said
 
 
+def try_way(program, machine):
+    """The way of a sum: one of one GPU, planned on a machine that has some."""
+    sums = [program, "study", "reduction"]
+    assert re.search(r"one GPU: .*last-done, one-thread, implicit", " ".join(run(sums + ["--help"]).split()))
+    planned = sums + ["--device", "gpu", "--topology", machine, "--dry-run", "--bytes", "8", "--way", "one-thread", "--members"]
+    assert "reduction/one-thread" in run(planned + ["1"])
+    assert "accepted" in refusal(*planned, "2"), "it is no way of several GPUs"
+
+
 def main():
     source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
     if not (build / "build.ninja").exists():
@@ -149,7 +158,8 @@ def main():
              "-P", copy / "cmake/embed.cmake"])
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
-               "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp", "probes/catalogue.cpp")
+               "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp", "probes/catalogue.cpp",
+               "studies/reduction/reduction.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
@@ -166,9 +176,11 @@ def main():
         try_study(program, pathlib.Path(folder))
         catalogue = next(o for c, o in zip(commands, objects) if c["file"].endswith("probes/catalogue.cpp"))
         try_probe(program, build, copy, catalogue, sys.argv[4] if len(sys.argv) > 4 else None, pathlib.Path(folder))
+        try_way(program, copy / "tests/machines/h200x4.machine")
         if len(sys.argv) > 4:
-            run([sys.argv[4], "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-c", "-o", "tally.o",
-                 copy / "barriers/tally/gpu_tally.cu"], cwd=folder)
+            for kernels in ("barriers/tally/gpu_tally.cu", "src/studies/reduction/gpu_kernels_int32.cu"):
+                run([sys.argv[4], "-std=c++20", "-arch=sm_90", "--expt-relaxed-constexpr", "-I", copy, "-c", "-o", "kernels.o",
+                     copy / kernels], cwd=folder)
     # The reader of the page can fail.
     with tempfile.TemporaryDirectory() as folder:
         page = "in `a.txt` (after `x`):\n\n```cmake\ny\n```\n"
