@@ -13,6 +13,7 @@ namespace {
 // The hardware's barrier instruction cannot be given a time-out, so a wait here may never end.
 struct block_pass {
   static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
   struct arguments {
     unsigned unused = 0;
   };

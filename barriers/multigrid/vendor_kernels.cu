@@ -43,5 +43,6 @@ extern "C" __global__ void __launch_bounds__(mgsync::round_loop::most_threads,
                                              mgsync::round_loop::resident_at_most_threads)
     mgsync_vendor_checked(const __grid_constant__ device_run run,
                           const __grid_constant__ vendor_pass::arguments given, unsigned first_phase) {
-  mgsync::round_loop::run_checked<vendor_pass>(run, given, first_phase);
+  mgsync::round_loop::run_checked<mgsync::round_loop::block_team, vendor_pass>(run, given, first_phase);
+  mgsync::round_loop::tell_shape(run);
 }

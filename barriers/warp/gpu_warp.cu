@@ -14,6 +14,7 @@ namespace cg = cooperative_groups;
 // The hardware's barrier instruction cannot be given a time-out, so a wait here may never end.
 struct warp_pass {
   static constexpr bool bounded = false;
+  static constexpr bool carries_sum = false;
   struct arguments {
     unsigned all_lanes = 0xffffffffu;
   };

@@ -104,6 +104,7 @@ creation make(const round_loop::flag_barrier_request& w, const round_loop::flag_
 
 struct nothing_inside {
   static constexpr bool bounded = true;
+  static constexpr bool carries_sum = false;
   struct arguments {
     unsigned unused = 0;
   };

@@ -1,6 +1,6 @@
 // What a worker does in a checked round, on a GPU: it is held back, publishes its phase and its payload, and
 // reads those of others by ordinary loads (docs/method.md, "Is it a barrier?"; phase_check.hpp has who and
-// what). C++17.
+// what). A worker is a block, or a part of the only block (inner_rounds.hpp): its team says which. C++17.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,37 @@
 
 namespace mgsync::round_loop {
 
+// The turns of the last rounds in a ring: that of the round just passed is still in use when that of the
+// round after the next is computed.
+struct kept_turns {
+  reading of_round[4];
+  __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
+};
+
+// The team of a worker that is a block.
+struct block_team {
+  static constexpr bool is_block = true, is_lane = false;
+  static constexpr unsigned most_workers = 1;  // of a block
+  __device__ __forceinline__ unsigned worker() const { return blockIdx.x; }
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x; }
+  __device__ __forceinline__ unsigned lanes() const { return blockDim.x; }
+  // Joins a worker's own threads only.
+  __device__ __forceinline__ void sync() const { __syncthreads(); }
+  // Runs a round, where a late worker may need a way of its own.
+  template <class Round>
+  __device__ __forceinline__ static bool run_round(bool, const Round& round) {
+    return round();
+  }
+};
+
 __device__ __forceinline__ void hold_ns(std::uint64_t how_long) {
   const std::uint64_t begin = algorithm::ptx::global_time_ns();
   while (algorithm::ptx::global_time_ns() - begin < how_long) {}
 }
 
-__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault) {
-  return run.fault == fault && run.fault_member == run.member && run.fault_block == blockIdx.x;
+template <class Team>
+__device__ __forceinline__ bool is_faulty(const device_run& run, std::uint32_t fault, const Team& team) {
+  return run.fault == fault && run.fault_member == run.member && run.fault_block == team.worker();
 }
 
 // Ordinary (weak) loads and stores that the compiler can neither drop nor turn into strong ones.
@@ -63,15 +87,16 @@ __device__ __forceinline__ void plain_store(quad* to, const quad& q) {
                : "memory");
 }
 
-__device__ inline void publish(const device_run& run, unsigned self, std::uint32_t phase) {
-  if (threadIdx.x == blockDim.x - 1) plain_store(run.board.phase(phase, self), phase);
-  if (threadIdx.x >= payload_quads) return;
+template <class Team>
+__device__ inline void publish(const device_run& run, const Team& team, unsigned self, std::uint32_t phase) {
+  if (team.lane() == team.lanes() - 1) plain_store(run.board.phase(phase, self), phase);
+  if (team.lane() >= payload_quads) return;
   auto* const payload = reinterpret_cast<quad*>(run.board.payload(phase, self));
   const unsigned holder = run.board.holder_of(self, run.members, phase);
   auto* const pushed = run.members > 1 && run.board.parts[holder] != nullptr
                            ? reinterpret_cast<quad*>(run.board.pushed(phase, holder, self))
                            : nullptr;
-  for (unsigned i = threadIdx.x; i < payload_quads; i += blockDim.x) {
+  for (unsigned i = team.lane(); i < payload_quads; i += team.lanes()) {
     quad q;
 #pragma unroll
     for (unsigned k = 0; k < 4; ++k) q.word[k] = payload_word(phase, self, 4 * i + k);
@@ -100,14 +125,15 @@ struct round_reads {
 
 // Reads, before the next round, one word of every sector of 32 bytes that will be read after that round, so
 // that a stale line left in the L1 cache is noticed. Returns a value that depends on all of them.
-__device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned self,
+template <class Team>
+__device__ __forceinline__ std::uint32_t touch(const device_run& run, const Team& team, unsigned self,
                                                const round_reads& next) {
   constexpr unsigned words_of_sector = 8, payload_sectors = payload_words / words_of_sector;
   const unsigned workers = run.members * run.blocks, count = read_count(workers);
   const unsigned phases = (count + words_of_sector - 1) / words_of_sector + 1;
   const unsigned all = phases + (run.members > 1 ? 2 : 1) * payload_sectors;
   std::uint32_t seen = 0;
-  for (unsigned i = threadIdx.x; i < all; i += blockDim.x) {
+  for (unsigned i = team.lane(); i < all; i += team.lanes()) {
     const std::uint32_t* from = nullptr;
     if (i < phases) {
       const unsigned other = read_target(next.turn, self, workers,
@@ -126,8 +152,10 @@ __device__ __forceinline__ std::uint32_t touch(const device_run& run, unsigned s
 // phases of others, and one other's payload, in its own memory and where it was pushed to. Several loads are
 // in flight at once: one after the other, each across a link, they would take longer than everything else in
 // a checked round.
-__device__ __forceinline__ void judge(const device_run& run, unsigned self, const round_reads& passed,
-                                      unsigned& observations, unsigned& violations) {
+template <class Team>
+__device__ __forceinline__ void judge(const device_run& run, const Team& team, unsigned self,
+                                      const round_reads& passed, unsigned& observations,
+                                      unsigned& violations) {
   constexpr unsigned at_once = 4;
   const unsigned workers = run.members * run.blocks, count = read_count(workers);
   const auto look = [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
@@ -135,12 +163,12 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
     if (seen != expected && violations++ == 0)
       note(run, passed.in_life - run.rounds_done, self, offender, expected, seen, what);
   };
-  for (unsigned first = threadIdx.x; first < count; first += at_once * blockDim.x) {
+  for (unsigned first = team.lane(); first < count; first += at_once * team.lanes()) {
     unsigned from[at_once];
     std::uint32_t seen[at_once];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned i = first + k * blockDim.x;
+      const unsigned i = first + k * team.lanes();
       from[k] = i < count ? read_target(passed.turn, self, workers, i) : self;
       if (from[k] != self && run.board.has(from[k]))
         seen[k] = plain_load(run.board.phase(passed.phase, from[k]));
@@ -151,7 +179,7 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
       if (from[k] != self) look(0u, from[k], passed.phase, seen[k]);
   }
   const unsigned quads = (run.members > 1 ? 2 : 1) * payload_quads, of = passed.turn.payload_of;
-  for (unsigned i = threadIdx.x; i < quads; i += blockDim.x) {
+  for (unsigned i = team.lane(); i < quads; i += team.lanes()) {
     const bool pushed = i >= payload_quads;
     const std::uint32_t* const payload = written_by(run, of, passed.phase, pushed);
     if (payload == nullptr) continue;
@@ -165,22 +193,16 @@ __device__ __forceinline__ void judge(const device_run& run, unsigned self, cons
 
 // Judges what others wrote for the round just passed (null: there was none), and touches what will be read
 // after the next.
-__device__ __forceinline__ void read_others(const device_run& run, unsigned self, const round_reads* passed,
-                                            const round_reads& next, unsigned& observations,
-                                            unsigned& violations) {
-  const std::uint32_t touched = touch(run, self, next);
-  if (passed != nullptr) judge(run, self, *passed, observations, violations);
+template <class Team>
+__device__ __forceinline__ void read_others(const device_run& run, const Team& team, unsigned self,
+                                            const round_reads* passed, const round_reads& next,
+                                            unsigned& observations, unsigned& violations) {
+  const std::uint32_t touched = touch(run, team, self, next);
+  if (passed != nullptr) judge(run, team, self, *passed, observations, violations);
   asm volatile("" ::"r"(touched));
 }
 
-// The turns of the last rounds in a ring: that of the round just passed is still in use when that of the
-// round after the next is computed.
-struct kept_turns {
-  reading of_round[4];
-  __device__ const reading& operator[](std::uint32_t in_life) const { return of_round[in_life % 4]; }
-};
-
-// Called by one thread of the block; the others see the result after their next __syncthreads().
+// Called by one thread of the worker; the others see the result after their next sync().
 __device__ inline void find_turn(const device_run& run, unsigned self, std::uint32_t in_life,
                                  kept_turns& turns) {
   const unsigned workers = run.members * run.blocks;
@@ -201,17 +223,18 @@ __device__ inline void add_up(const device_run& run, unsigned observations, unsi
   if (sums[1] != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(sums[1]));
 }
 
-// Delays this block's arrival by its random skew, and if it is the late worker long enough to be noticed.
+// Delays this worker's arrival by its random skew, and if it is the late worker long enough to be noticed.
 // Meanwhile the next round's turn is computed.
-__device__ inline void skew_arrival(const device_run& run, unsigned self, std::uint32_t in_life, bool late,
-                                    kept_turns& turns) {
-  if (threadIdx.x == 0) {
+template <class Team>
+__device__ inline void skew_arrival(const device_run& run, const Team& team, unsigned self,
+                                    std::uint32_t in_life, bool late, kept_turns& turns) {
+  if (team.lane() == 0) {
     const std::uint64_t begin = algorithm::ptx::global_time_ns();
     const std::uint64_t ns = (late ? hold_ns_of(in_life) : 0) + skew_unit_ns * skew(run.seed, in_life, self);
     find_turn(run, self, in_life + 1, turns);
     while (algorithm::ptx::global_time_ns() - begin < ns) {}
   }
-  __syncthreads();
+  team.sync();
 }
 
 }  // namespace mgsync::round_loop

@@ -86,52 +86,67 @@ __device__ __forceinline__ void run_timed(const device_run& run, const typename 
 }
 
 // docs/method.md, "Is it a barrier?"
-template <class Pass>
+template <class Team, class Pass>
 __device__ __forceinline__ void run_checked(const device_run& run, const typename Pass::arguments& given,
                                             std::uint32_t first_phase) {
   Pass pass(given, run);
-  const unsigned self = run.member * run.blocks + blockIdx.x;
+  const Team team;
+  const unsigned self = run.member * run.blocks + team.worker();
   const bool alone = run.members * run.blocks == 1;
   unsigned observations = 0, violations = 0;
-  __shared__ kept_turns turns;
+  __shared__ kept_turns of_workers[Team::most_workers];
+  kept_turns& turns = of_workers[Team::is_block ? 0 : team.worker()];
   const auto reads_of = [&](std::uint32_t in_life) {
     return round_reads{first_phase + in_life, in_life, turns[in_life]};
   };
-  if (threadIdx.x == 0) find_turn(run, self, run.rounds_done, turns);
-  __syncthreads();
-  if (!alone) read_others(run, self, nullptr, reads_of(run.rounds_done), observations, violations);
+  if (team.lane() == 0) find_turn(run, self, run.rounds_done, turns);
+  team.sync();
+  if (!alone) read_others(run, team, self, nullptr, reads_of(run.rounds_done), observations, violations);
   for (std::uint32_t round = 0; round < run.rounds; ++round) {
     const std::uint32_t in_life = run.rounds_done + round;
     const std::uint32_t phase = first_phase + in_life;
-    const bool early = is_faulty(run, fault_early) && arrives_early(in_life);
-    skew_arrival(run, self, in_life, alone || turns[in_life].late == self, turns);
-    if (is_faulty(run, fault_never) && round == run.fault_round) break;
-    if (!early) publish(run, self, phase);
-    if (threadIdx.x == 0) {
-      run.arrived[blockIdx.x] = in_life + 1;
-      // The next system fence waits until this store has reached the host. So where waits give up by
-      // themselves and tell who is missing, it is not done in every round.
-      if (blockIdx.x == 0 && (!Pass::bounded || in_life % 32 == 0))
-        *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
-    }
-    if (!pass(run.epoch + round + 1)) break;
-    if constexpr (Pass::carries_sum) {
-      std::uint32_t expected = 0, seen = 0;
-      ++observations;
-      if (pass.wrong_sum(run.epoch + round + 1, expected, seen) && violations++ == 0)
-        note(run, round, self, self, expected, seen, 2);
-    }
-    if (early) {
-      if (threadIdx.x == 0) hold_ns(long_hold_ns);
-      __syncthreads();
-      publish(run, self, phase);
-    }
-    if (alone) continue;
-    const round_reads passed = reads_of(in_life);
-    read_others(run, self, early ? nullptr : &passed, reads_of(in_life + 1), observations, violations);
+    const bool early = is_faulty(run, fault_early, team) && arrives_early(in_life);
+    const bool late = alone || turns[in_life].late == self;
+    const auto passes = [&] {
+      skew_arrival(run, team, self, in_life, late, turns);
+      if (is_faulty(run, fault_never, team) && round == run.fault_round) return false;
+      if (!early) publish(run, team, self, phase);
+      if (team.lane() == 0) {
+        run.arrived[team.worker()] = in_life + 1;
+        // The next system fence waits until this store has reached the host. So where waits give up by
+        // themselves and tell who is missing, it is not done in every round.
+        if (team.worker() == 0 && (!Pass::bounded || in_life % 32 == 0))
+          *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
+      }
+      if constexpr (!Team::is_block) team.sync();  // a block's barrier instructions need whole warps
+      if (!pass(run.epoch + round + 1)) return false;
+      if constexpr (Pass::carries_sum) {
+        std::uint32_t expected = 0, seen = 0;
+        ++observations;
+        if (pass.wrong_sum(run.epoch + round + 1, expected, seen) && violations++ == 0)
+          note(run, round, self, self, expected, seen, 2);
+      }
+      if (early && !Team::is_lane) {
+        if (team.lane() == 0) hold_ns(long_hold_ns);
+        team.sync();
+        publish(run, team, self, phase);
+      }
+      if (alone) return true;
+      const round_reads passed = reads_of(in_life);
+      read_others(run, team, self, early ? nullptr : &passed, reads_of(in_life + 1), observations,
+                  violations);
+      return true;
+    };
+    if (!Team::run_round(late, passes)) break;
+    // Diverged lanes run one branch after another: the lane that came early publishes once the others have
+    // read.
+    if constexpr (Team::is_lane)
+      if (run.fault == fault_early) {
+        __syncwarp();
+        if (early) publish(run, team, self, phase);
+      }
   }
   add_up(run, observations, violations);
-  tell_shape(run);
 }
 
 template <class Pass>
@@ -229,7 +244,7 @@ __device__ __forceinline__ void run_recorded(const device_run& run, const typena
   Pass pass(given, run);
   __syncthreads();
   const std::uint64_t began = read_clocks().clock;
-  const bool early = is_faulty(run, fault_early), works = run.work_ns != 0 || early;
+  const bool early = is_faulty(run, fault_early, block_team{}), works = run.work_ns != 0 || early;
   std::uint32_t round = 0;
   for (bool ok = true; ok && round != run.rounds;) {
     if (threadIdx.x == 0 && round % most_recorded_rounds == 0)
@@ -279,7 +294,8 @@ template <class Pass>
 __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
     checked_rounds(const __grid_constant__ device_run run,
                    const __grid_constant__ typename Pass::arguments given, std::uint32_t first_phase) {
-  run_checked<Pass>(run, given, first_phase);
+  run_checked<block_team, Pass>(run, given, first_phase);
+  tell_shape(run);
 }
 
 }  // namespace mgsync::round_loop

@@ -1,6 +1,6 @@
 // The kernels of barriers inside one block: a worker is a lane of its only warp, or a warp. What the host
 // knows as `blocks` of `threads` each is one block here, of workers with so many lanes. Pass is as in
-// device_rounds.hpp; it carries no sum. C++17.
+// device_rounds.hpp. C++17.
 #pragma once
 
 #include "barriers/parts/round_loop/device_rounds.hpp"
@@ -8,14 +8,29 @@
 
 namespace mgsync::round_loop {
 
+// Runs the round in an instance of its own.
+template <bool Late, class Round>
+__device__ __noinline__ bool run_apart(const Round& round) {
+  return round();
+}
+
 template <unsigned Lanes>
 struct inner_team {
   static_assert(Lanes == 1 || Lanes == 32, "a lane or a warp");
+  static constexpr bool is_block = false, is_lane = Lanes == 1;
+  static constexpr unsigned most_workers = 32;
   __device__ __forceinline__ unsigned worker() const { return threadIdx.x / Lanes; }
   __device__ __forceinline__ unsigned lane() const { return threadIdx.x % Lanes; }
-  // Joins a worker's own threads only; the barrier under test brings it together with the others.
+  __device__ __forceinline__ unsigned lanes() const { return Lanes; }
+  // The barrier under test brings a worker together with the others.
   __device__ __forceinline__ void sync() const {
     if constexpr (Lanes > 1) __syncwarp();
+  }
+  // The late worker runs an instance of its own, barrier and reads included: lanes that have diverged
+  // reconverge where their paths join, and would wait for each other there even if no barrier held them.
+  template <class Round>
+  __device__ __forceinline__ static bool run_round(bool late, const Round& round) {
+    return late ? run_apart<true>(round) : run_apart<false>(round);
   }
 };
 
@@ -37,91 +52,11 @@ __global__ void __launch_bounds__(most_threads)
   tell_inner_shape<Lanes>(run);
 }
 
-inline constexpr unsigned inner_payload_words = payload_lines * words_per_line;
-
-template <unsigned Lanes>
-__device__ __forceinline__ void publish_inner(const device_run& run, std::uint32_t phase) {
-  const inner_team<Lanes> team;
-  if (team.lane() == 0) plain_store(run.board.phase(phase, team.worker()), phase);
-  std::uint32_t* const payload = run.board.payload(phase, team.worker());
-  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes)
-    plain_store(payload + w, payload_word(phase, team.worker(), w));
-}
-
-// Reads the phases of all other workers and the payload of one; calls `see(what, offender, expected, seen)`
-// for every word.
-template <unsigned Lanes, class See>
-__device__ __forceinline__ void read_inner(const device_run& run, std::uint32_t phase, std::uint32_t in_life,
-                                           See see) {
-  const inner_team<Lanes> team;
-  const unsigned self = team.worker();
-  for (unsigned other = team.lane(); other < run.blocks; other += Lanes)
-    if (other != self) see(0u, other, phase, plain_load(run.board.phase(phase, other)));
-  const unsigned of = payload_target(self, run.blocks, in_life);
-  const std::uint32_t* const payload = run.board.payload(phase, of);
-  for (unsigned w = team.lane(); w < inner_payload_words; w += Lanes)
-    see(1u, of, payload_word(phase, of, w), plain_load(payload + w));
-}
-
-// One checked round. The late worker runs an instance of its own, barrier and reads included: lanes that have
-// diverged reconverge where their paths join, and would wait for each other there even if no barrier held
-// them.
-template <bool Late, class Pass, unsigned Lanes>
-__device__ __noinline__ void checked_inner_round(Pass& pass, const device_run& run, std::uint32_t round,
-                                                 std::uint32_t phase, bool early, unsigned& observations,
-                                                 unsigned& violations) {
-  const inner_team<Lanes> team;
-  const std::uint32_t in_life = run.rounds_done + round;
-  if (Late && team.lane() == 0) hold_ns(hold_ns_of(in_life));
-  team.sync();
-  std::uint32_t nothing = 0;
-  read_inner<Lanes>(run, phase, in_life,
-                    [&](unsigned, unsigned, std::uint32_t, std::uint32_t seen) { nothing += seen; });
-  asm volatile("" ::"r"(nothing));
-  if (!early) publish_inner<Lanes>(run, phase);
-  if (team.lane() == 0) {
-    run.arrived[team.worker()] = in_life + 1;
-    if (team.worker() == 0) *static_cast<volatile std::uint32_t*>(run.heartbeat) = in_life + 1;
-  }
-  team.sync();  // a block's barrier instructions need whole warps
-  pass(run.epoch + round + 1);
-  if (early) return;
-  read_inner<Lanes>(run, phase, in_life,
-                    [&](unsigned what, unsigned offender, std::uint32_t expected, std::uint32_t seen) {
-                      ++observations;
-                      if (seen != expected && violations++ == 0)
-                        note(run, round, team.worker(), offender, expected, seen, what);
-                    });
-}
-
-// docs/method.md, "Is it a barrier?": as checked_rounds, with workers of one block.
 template <class Pass, unsigned Lanes>
 __global__ void __launch_bounds__(most_threads)
     checked_inner_rounds(const __grid_constant__ device_run run,
                          const __grid_constant__ typename Pass::arguments given, std::uint32_t first_phase) {
-  Pass pass(given, run);
-  const inner_team<Lanes> team;
-  const bool alone = run.blocks == 1, faulty = run.fault != no_fault && run.fault_block == team.worker();
-  unsigned observations = 0, violations = 0;
-#pragma unroll 1
-  for (std::uint32_t round = 0; round < run.rounds && !alone; ++round) {
-    const std::uint32_t in_life = run.rounds_done + round, phase = first_phase + in_life;
-    const bool early = faulty && run.fault == fault_early && arrives_early(in_life);
-    if (faulty && run.fault == fault_never && round == run.fault_round) break;
-    if (late_worker(run.seed, in_life, run.blocks) == team.worker())
-      checked_inner_round<true, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
-    else checked_inner_round<false, Pass, Lanes>(pass, run, round, phase, early, observations, violations);
-    if (run.fault != fault_early) continue;
-    // Diverged lanes run one branch after another, so whoever arrived early publishes only after the others
-    // have read.
-    if constexpr (Lanes == 1) __syncwarp();
-    else if (early && team.lane() == 0) hold_ns(long_hold_ns);
-    team.sync();
-    if (early) publish_inner<Lanes>(run, phase);
-  }
-  if (observations != 0)
-    atomicAdd(&run.findings->observations, static_cast<unsigned long long>(observations));
-  if (violations != 0) atomicAdd(&run.findings->violations, static_cast<unsigned long long>(violations));
+  run_checked<inner_team<Lanes>, Pass>(run, given, first_phase);
   tell_inner_shape<Lanes>(run);
 }
 
