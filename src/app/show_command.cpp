@@ -1,5 +1,7 @@
 #include "src/app/show_command.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -92,7 +94,7 @@ int show_results(const options& asked) {
   // Each study's evaluation of its own results, as the measuring command printed it.
   for (const auto& one : evaluate_all(document.results))
     if (std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))
-      tell("\n{}", report::to_text(one.shown));
+      tell("\n{}", report::to_text(one.shown, terminal_at(STDOUT_FILENO)));
   return code;
 }
 

@@ -1,5 +1,7 @@
 #include "src/app/study_command.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
@@ -192,8 +194,9 @@ void refuse_description(const options& typed) {
 
 }  // namespace
 
-const presentation as_text_and_svg{[](const evaluation& e) { return report::to_text(e); },
-                                   report::to_svg_beside};
+const presentation as_text_and_svg{
+    [](const evaluation& e) { return report::to_text(e, terminal_at(STDOUT_FILENO)); },
+    report::to_svg_beside};
 
 std::vector<const study*> studies_asked(std::span<const std::string> arguments) {
   const auto words = plain_words(arguments);

@@ -202,6 +202,7 @@ presented_results present(std::span<const study* const> studies, std::vector<res
     const auto& e = one.shown;
     everything.tables.insert(everything.tables.end(), e.tables.begin(), e.tables.end());
     everything.sentences.insert(everything.sentences.end(), e.sentences.begin(), e.sentences.end());
+    everything.figures.insert(everything.figures.end(), e.figures.begin(), e.figures.end());
   }
   all.text = how.text(everything);
   return all;

@@ -1,12 +1,15 @@
-// Evaluations as text for a terminal: sentences, then tables with aligned columns.
+// Evaluations as text for a terminal: tables with aligned columns, the bar charts that belong there,
+// sentences.
 #pragma once
 
 #include <string>
 
+#include "src/base/terminal.hpp"
 #include "src/results/frame/figure.hpp"
 
 namespace mgsync::report {
 
-std::string to_text(const evaluation&);
+// Of the bar charts that are `in_terminal` the first three; the names of the others.
+std::string to_text(const evaluation&, const terminal&);
 
 }  // namespace mgsync::report

@@ -72,7 +72,8 @@ struct bar_chart {
   figure_heading heading;
   scale values;
   std::vector<std::string> part_names{};  // of stacked bars
-  std::vector<bar> bars;
+  std::vector<bar> bars{};
+  bool in_terminal = false;  // also drawn under the tables of a command, in characters
 };
 
 // Events over time: a row for each track (a warp, a block, a GPU).

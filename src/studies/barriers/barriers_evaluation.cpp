@@ -58,14 +58,6 @@ extent full_rectangle(const heat_map& map) {
   return best;
 }
 
-namespace {
-
-bool is_idle(const result& r) { return r.point.word("load", "idle") == "idle"; }
-
-std::string members_of(const point& p) { return count_of_members(p); }
-
-// The order of shapes: blocks in all first, then blocks per SM; then threads.
-using shape_place = std::tuple<bool, double, double>;
 shape_place place_of_shape(const point& p) {
   const auto in_all = p.number(axes::blocks);
   return {!in_all.has_value(), in_all ? *in_all : p.number(axes::blocks_per_sm).value_or(0),
@@ -77,6 +69,12 @@ std::string word_for_names(std::string words) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
   return words;
 }
+
+namespace {
+
+bool is_idle(const result& r) { return r.point.word("load", "idle") == "idle"; }
+
+std::string members_of(const point& p) { return count_of_members(p); }
 
 // Points with the same key differ in their shape only: subject, group and circumstances.
 using same_group = std::tuple<std::string, int, std::string>;
@@ -355,29 +353,46 @@ std::string how_to_call(const fastest& one) {
   return text;
 }
 
-// A sentence about the largest group of a device and circumstances: which barrier is best at how many of its
-// shapes.
-std::string best_sentence(const std::vector<const fastest*>& shapes) {
-  const bool callable = std::ranges::any_of(shapes, [](const auto* one) { return one->answer != nullptr; });
-  const auto chosen = [&](const fastest& one) { return callable ? one.answer : one.best; };
+// Of the shapes of a group what a sentence tells of: which barrier is best at how many, and the first shape
+// where it is; one that fills all SMs, if it is best at any.
+struct told_shapes {
+  bool callable = false;  // of what a program can call
+  std::pair<std::string, int> most;
+  const fastest* shown = nullptr;
+  const result* chosen(const fastest& one) const { return callable ? one.answer : one.best; }
+};
+told_shapes told_of(const std::vector<const fastest*>& shapes) {
+  told_shapes told;
+  told.callable = std::ranges::any_of(shapes, [](const auto* one) { return one->answer != nullptr; });
   std::map<std::string, int> wins;
   for (const auto* one : shapes)
-    if (chosen(*one) != nullptr) ++wins[subject_of(chosen(*one)->point)];
-  const auto most = std::max_element(wins.begin(), wins.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  const fastest* shown = *std::find_if(shapes.begin(), shapes.end(), [&](const auto* one) {
-    return chosen(*one) != nullptr && subject_of(chosen(*one)->point) == most->first;
-  });
-  const auto& r = *chosen(*shown);
+    if (told.chosen(*one) != nullptr) ++wins[subject_of(told.chosen(*one)->point)];
+  told.most = *std::ranges::max_element(wins, {}, [](const auto& one) { return one.second; });
+  for (const auto* one : shapes) {
+    const auto* r = told.chosen(*one);
+    if (r == nullptr || subject_of(r->point) != told.most.first) continue;
+    if (told.shown == nullptr) told.shown = one;
+    if (r->point.number(axes::blocks)) continue;
+    told.shown = one;
+    break;
+  }
+  return told;
+}
+
+// A sentence about the largest group of a device and circumstances: which barrier is best at how many of its
+// shapes.
+std::string best_sentence(const std::vector<const fastest*>& shapes, const told_shapes& told) {
+  const auto [callable, most, shown] = told;
+  const auto& r = *told.chosen(*shown);
   const auto& m = r.metrics.front();
   const auto under = circumstances_of(r.point), shape = format_shape(r.point);
   const auto ties = fastest::ties_of(r, callable ? shown->callable : shown->all);
   std::string text = fmt::format(
       "On {}{}, {}", members_of(r.point), under.empty() ? "" : " (" + under + ")",
-      callable ? fmt::format("take {}, the fastest barrier that a program can call", most->first)
+      callable ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
                : fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
-                             most->first));
-  if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most->second, shapes.size());
+                             most.first));
+  if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most.second, shapes.size());
   text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median,
                       shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
@@ -420,7 +435,11 @@ void add_verdict(std::span<const result> all, evaluation& e) {
            fmt::format("{}", fmt::join(fastest::ties_of(*one.best, one.all), ", "))},
           short_key(p));
   }
-  for (auto& [where, shapes] : largest) e.sentences.push_back(best_sentence(shapes));
+  for (auto& [where, shapes] : largest) {
+    const auto told = told_of(shapes);
+    if (auto line = headline(told.shown->all); !line.empty()) e.sentences.push_back(std::move(line));
+    e.sentences.push_back(best_sentence(shapes, told));
+  }
   e.sentences.push_back(fmt::format(
       "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.", measured,
       violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were", waived,
@@ -433,6 +452,7 @@ void add_verdict(std::span<const result> all, evaluation& e) {
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   add_verdict(all, e);
+  add_ranked(all, e);
   add_ladder(all, e);
   add_curves(all, e);
   add_shapes(all, e);

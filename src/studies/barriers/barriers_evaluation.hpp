@@ -4,6 +4,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "src/results/frame/figure.hpp"
@@ -30,10 +32,23 @@ struct extent {
 };
 extent full_rectangle(const heat_map&);
 
+// The order of shapes: blocks in all first, then blocks per SM; then threads.
+using shape_place = std::tuple<bool, double, double>;
+shape_place place_of_shape(const point&);
+// Words as a figure's name: letters, digits, points and dashes.
+std::string word_for_names(std::string words);
+
 // Adds a figure with every level from a warp to several GPUs, launches and host members (001, figures 12 and
 // 13): for each maker the fastest barrier that a program can call, and in a pale colour what is faster but
 // cannot be called. Uses results of the studies barriers, launch and levels, as far as there are any.
 void add_ladder(std::span<const result>, evaluation&);
+// Adds a ranked bar chart of each group and shape that has two barriers or more; where there are over a
+// dozen, of the largest groups only, and the first dozen shapes.
+void add_ranked(std::span<const result>, evaluation&);
+// "multigrid:library 2.14 us on 4 GPUs, shape 1x32: 1.5x faster than NCCL's nccl-device:hub-relay, ...": the
+// fastest of these rows, of one group and shape, that a program can call, beside the fastest of each other
+// maker. Empty: none can be called, or there is no other maker's.
+std::string headline(const std::vector<const result*>& rows);
 // Adds barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);
 

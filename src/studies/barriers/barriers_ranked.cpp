@@ -1,0 +1,135 @@
+// The barriers of each group and shape, ranked: a picture each, and one line that says what the first is
+// beside the others' makers.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/results/frame/conditions.hpp"
+#include "src/results/frame/frame.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
+#include "src/studies/barriers/barriers_evaluation.hpp"
+
+namespace mgsync::barriers {
+namespace {
+
+constexpr std::size_t most_pictures = 12;  // of one evaluation: --where chooses among more groups and shapes
+
+const metric& latency(const result& r) { return r.metrics.front(); }
+
+bool has_latency(const result& r) {
+  return r.point.study == default_study && r.has_metrics() && median_of(r) > 0 &&
+         r.point.word(axes::load, "idle") == "idle";
+}
+bool is_compared(const result& r) {
+  return r.verdict.passed && !r.orders_less() && !latency(r).of_one_batch();
+}
+bool is_called(const result& r) {
+  const auto facts = facts_of(r.point);
+  return !facts.call.empty() && !facts.meets_nobody;
+}
+
+// One group at one shape.
+using cell_key =
+    std::tuple<topology::device, std::string, int, std::string>;  // circumstances, members, shape
+cell_key cell_of(const result& r) {
+  return {r.point.device, circumstances_of(r.point), r.point.members, format_shape(r.point)};
+}
+
+// "2 GPUs, shape 1x32"; host members with one thread each have no shape.
+std::string name_of_cell(const point& p) {
+  const auto shape = format_shape(p), under = circumstances_of(p);
+  const bool plain = shape.empty() || (p.device == topology::device::host && shape == "1");
+  return count_of_members(p) + (plain ? "" : ", shape " + shape) + (under.empty() ? "" : ", " + under);
+}
+
+bar_chart ranked(const frame<result>& rows) {
+  const auto& p = rows.front()->point;
+  const auto shape = format_shape(p), under = circumstances_of(p);
+  bar_chart chart{
+      .heading =
+          {word_for_names(fmt::format("ranked-{}-{}{}{}{}{}", to_string(p.device), p.members,
+                                      shape.empty() ? "" : "-", shape, under.empty() ? "" : "-", under)),
+           "Ranked: " + name_of_cell(p),
+           "Medians with 95 % intervals, the fastest first. Pale: nothing that a program can call, or what "
+           "orders less than a barrier (<), was not shown to be one, or has one batch only (?)."},
+      .values = {"latency (us)"},
+      .in_terminal = true};
+  for (const auto* r : rows) {
+    const auto& m = latency(*r);
+    const bool alone = m.of_one_batch();
+    chart.bars.push_back({.name = marked_subject_of(*r) + (alone ? " ?" : ""),
+                          .parts = {m.median},
+                          .low = alone ? std::nullopt : std::optional(m.ci95_low),
+                          .high = alone ? std::nullopt : std::optional(m.ci95_high),
+                          .note = is_called(*r) ? "" : "no call",
+                          .reference = !is_compared(*r) || !is_called(*r),
+                          .source = short_key(r->point),
+                          .subject = marked_subject_of(*r)});
+  }
+  return chart;
+}
+
+}  // namespace
+
+std::string headline(const frame<result>& rows) {
+  const auto compared = where(rows, is_compared);
+  const auto* const answer = least(where(compared, is_called), median_of);
+  if (answer == nullptr || !answer->facts) return "";
+  // Of each other maker the fastest over the same workers.
+  std::vector<std::string> others;
+  std::map<std::string, const result*> makers;
+  for (const auto* r : compared) {
+    if (!r->facts || r->facts->maker.empty() || r->facts->maker == answer->facts->maker ||
+        r->facts->scope < std::min<fact::scope>(answer->facts->scope, fact::scope::grid))
+      continue;
+    auto& best = makers[r->facts->maker];
+    if (best == nullptr || median_of(*r) < median_of(*best)) best = r;
+  }
+  frame<result> ranked;
+  for (const auto& [maker, best] : makers) ranked.push_back(best);
+  std::ranges::sort(ranked, {}, [](const auto* r) { return median_of(*r); });
+  for (const auto* r : ranked) {
+    const auto whose = fmt::format("{}'s {}", r->facts->maker, subject_of(r->point));
+    const double times = median_of(*r) / median_of(*answer);
+    if (latency(*r).ci95_low <= latency(*answer).ci95_high)
+      others.push_back("not shown to be faster than " + whose);
+    else others.push_back(fmt::format("{:.2g}x faster than {}", times, whose));
+  }
+  if (others.empty()) return "";
+  return fmt::format("{} {:.3g} us on {}: {}.", subject_of(answer->point), median_of(*answer),
+                     name_of_cell(answer->point), fmt::join(others, ", "));
+}
+
+void add_ranked(std::span<const result> all, evaluation& e) {
+  auto cells = by(where(all, has_latency), cell_of);
+  std::erase_if(cells, [](const auto& one) { return one.second.size() < 2; });
+  // Where there are many, those of the largest groups.
+  if (cells.size() > most_pictures) {
+    std::map<std::pair<topology::device, std::string>, int> largest;
+    for (const auto& [where, rows] : cells) {
+      auto& most = largest[{std::get<0>(where), std::get<1>(where)}];
+      most = std::max(most, std::get<2>(where));
+    }
+    std::erase_if(cells, [&](const auto& one) {
+      const auto& [device, under, members, shape] = one.first;
+      return members < largest[{device, under}];
+    });
+  }
+  std::vector<frame<result>> chosen;
+  for (auto& [where, rows] : cells) {
+    std::ranges::stable_sort(rows, {}, [](const auto* r) { return median_of(*r); });
+    chosen.push_back(std::move(rows));
+  }
+  // The largest groups first, and of the shapes those that fill all SMs.
+  std::ranges::stable_sort(chosen, {}, [](const auto& rows) {
+    const auto& p = rows.front()->point;
+    return std::tuple(-p.members, p.number(axes::blocks).has_value(), place_of_shape(p));
+  });
+  chosen.resize(std::min(chosen.size(), most_pictures));
+  for (const auto& rows : chosen) e.figures.push_back(ranked(rows));
+}
+
+}  // namespace mgsync::barriers

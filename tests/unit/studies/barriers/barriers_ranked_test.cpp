@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "src/studies/barriers/barrier_facts.hpp"
+#include "src/studies/barriers/barriers_evaluation.hpp"
+
+namespace mgsync::barriers { namespace {
+
+// On two GPUs at 1x32, within `spread` of its median.
+result two_gpus(const std::string& subject, const std::string& variant, double us, double spread = 0.01) {
+  result r;
+  r.point.subject = subject;
+  r.point.variant = variant;
+  r.point.device = topology::device::gpu;
+  r.point.members = 2;
+  r.point.group = {0, 1};
+  r.point.set("blocks_per_sm", 1.0);
+  r.point.set("threads_per_block", 32.0);
+  r.status = result_status::measured;
+  r.verdict.passed = true;
+  metric m{metric_name{"latency", "us"}};
+  m.median = us;
+  m.ci95_low = us * (1 - spread);
+  m.ci95_high = us * (1 + spread);
+  m.confidence = 0.95;
+  m.raw = {us, us, us, us, us, us};
+  r.metrics.push_back(m);
+  r.facts = known_facts_of(r.point);
+  return r;
+}
+
+std::vector<const result*> pointers(const std::vector<result>& all) {
+  std::vector<const result*> rows;
+  for (const auto& one : all) rows.push_back(&one);
+  return rows;
+}
+
+const bar_chart* ranked_of(const evaluation& e) {
+  for (const auto& one : e.figures)
+    if (heading_of(one).name.starts_with("ranked-")) return &std::get<bar_chart>(one);
+  return nullptr;
+}
+
+TEST(headline, says_what_to_call_and_what_other_makers_take) {
+  const std::vector all{two_gpus("multigrid", "auto", 2.0), two_gpus("multigrid", "library", 2.1),
+                        two_gpus("multigrid", "vendor", 4.2), two_gpus("kernel-boundary", "graph", 6.3),
+                        two_gpus("nccl-device", "hub", 3.15)};
+  EXPECT_EQ(headline(pointers(all)), "multigrid:library 2.1 us on 2 GPUs, shape 1x32: 1.5x faster than "
+                                     "NCCL's nccl-device:hub, 2x faster than "
+                                     "NVIDIA's multigrid:vendor.");
+}
+
+TEST(headline, claims_no_advantage_where_the_intervals_overlap) {
+  const std::vector all{two_gpus("multigrid", "library", 2.1, 0.2), two_gpus("nccl-device", "hub", 2.4, 0.2)};
+  EXPECT_EQ(
+      headline(pointers(all)),
+      "multigrid:library 2.1 us on 2 GPUs, shape 1x32: not shown to be faster than NCCL's nccl-device:hub.");
+}
+
+TEST(headline, is_empty_where_nothing_can_be_called_or_nothing_passed) {
+  auto failed = two_gpus("multigrid", "library", 2.1);
+  failed.verdict.passed = false;
+  const std::vector all{two_gpus("multigrid", "auto", 2.0), failed};
+  EXPECT_EQ(headline(pointers(all)), "");
+}
+
+TEST(ranked, has_the_fastest_first_and_pale_what_is_no_answer) {
+  auto unchecked = two_gpus("nccl-device", "hub", 1.0);
+  unchecked.verdict.passed = false;
+  evaluation e;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), two_gpus("multigrid", "auto", 2.0), unchecked,
+                         two_gpus("kernel-boundary", "graph", 6.3)},
+             e);
+  const auto* chart = ranked_of(e);
+  ASSERT_NE(chart, nullptr);
+  EXPECT_EQ(chart->heading.name, "ranked-gpu-2-1x32");
+  EXPECT_TRUE(chart->in_terminal);
+  ASSERT_EQ(chart->bars.size(), 4u);
+  const std::pair<const char*, bool> expected[] = {{"nccl-device:hub", true},
+                                                   {"multigrid:auto", true},
+                                                   {"multigrid:library", false},
+                                                   {"kernel-boundary:graph", false}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(chart->bars[i].name, expected[i].first);
+    EXPECT_EQ(chart->bars[i].reference, expected[i].second) << chart->bars[i].name;
+  }
+  EXPECT_DOUBLE_EQ(*chart->bars[2].low, 2.1 * 0.99);
+}
+
+TEST(ranked, shows_the_largest_groups_first_and_a_dozen_at_most) {
+  std::vector<result> all;
+  for (const int members : {1, 2, 3})
+    for (const unsigned threads : {32u, 64u, 128u, 256u, 512u})
+      for (const char* variant : {"library", "auto"}) {
+        auto r = two_gpus("multigrid", variant, 2.0);
+        r.point.members = members;
+        r.point.set("threads_per_block", static_cast<double>(threads));
+        all.push_back(r);
+      }
+  evaluation e;
+  add_ranked(all, e);
+  EXPECT_EQ(e.figures.size(), 5u);  // 15 cells are too many: those of 3 GPUs
+  EXPECT_EQ(heading_of(e.figures.front()).name, "ranked-gpu-3-1x32");
+  EXPECT_EQ(heading_of(e.figures.back()).name, "ranked-gpu-3-1x512");
+}
+
+TEST(ranked, needs_two_barriers_to_rank) {
+  evaluation e;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1)}, e);
+  EXPECT_TRUE(e.figures.empty());
+}
+
+}}  // namespace mgsync::barriers
