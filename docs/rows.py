@@ -156,16 +156,6 @@ def made(*files):
     return markdown(["file", "commit", "day", "machine", "driver", "NCCL", "rounds checked", "ms a point"], rows)
 
 
-def graph_edges(file):
-    """us per round of graph_edges, by GPUs and kernels in a round: in all, for each edge between GPUs, and with an empty node between the rounds."""
-    found = []
-    for gpus, kernels, _, _, us, joined in (line.split(",") for line in lines(file)[1:]):
-        most, rest = divmod(int(kernels), int(gpus))
-        crossing = int(kernels) ** 2 - rest * (most + 1) ** 2 - (int(gpus) - rest) * most ** 2
-        found.append([gpus, kernels, str(crossing), f"{float(us):.2f}", f"{float(us) / crossing:.2f}" if crossing else "-", f"{float(joined):.2f}"])
-    return markdown(["GPUs", "kernels in a round", "edges between GPUs", "us per round", "us for each of these edges", "with a node between, us"], found)
-
-
 def ranks(shape, members, *files):
     """Medians and intervals of `members` GPUs at a shape of one size ("1x32"), the methods of the last file by the files."""
     def of(file):
@@ -295,5 +285,5 @@ def before_after(before, after, slower="0.02"):
     return markdown(["barrier", "points", "after / before, mean", "of its points", f"least p of \"over {100 * float(slower):g} % slower\", corrected", "points shown to be"], rows)
 
 
-TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "times-as-long": times_as_long, "surcharge": surcharge, "loadlab": loadlab, "load-rates": load_rates, "graph-edges": graph_edges, "pairs": pairs, "ranks": ranks,
+TABLES = {"made": made, "load-hops": load_hops, "load-parts": load_parts, "widths": widths, "times-as-long": times_as_long, "surcharge": surcharge, "loadlab": loadlab, "load-rates": load_rates, "pairs": pairs, "ranks": ranks,
           "hub": hub, "quiet": quiet, "before-after": before_after}

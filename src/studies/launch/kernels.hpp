@@ -27,4 +27,15 @@ const void* waiting_kernel(bool in_turn);
 // `argument_bytes`: 0, 8, 128 or 4096 of arguments.
 const void* null_kernel(bool in_turn, unsigned argument_bytes);
 
+// Rounds of kernels in a graph: an empty one, and one that counts itself in its round, once it has looked
+// whether all of the round before were counted (`before`; null: there is none) and has waited 2 us.
+struct counted_round {
+  unsigned* mine;
+  const unsigned* before;
+  unsigned kernels;
+  unsigned* wrong;
+};
+const void* empty_kernel();
+const void* counting_kernel();  // its argument: a counted_round
+
 }  // namespace mgsync::launch

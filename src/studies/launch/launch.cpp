@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "barriers/words.hpp"
+#include "src/harness/control_and_check.hpp"
 #include "src/harness/methods/fused_difference.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
+#include "src/studies/launch/graph_rounds.hpp"
 #include "src/studies/launch/launch_evaluation.hpp"
 #include "src/studies/launch/launches.hpp"
 #include "src/studies/launch/wait_gradient.hpp"
@@ -23,19 +25,27 @@ constexpr axis_of<kind> kinds({.name = "kind", .help = "how kernels (threads) ar
                               names_in<all_gpu_kinds>{.of = only_gpus},
                               words_in<host_kind>{.of = only_hosts});
 
-enum class quantity { null, total, fused, gradient };
+enum class quantity { null, total, fused, gradient, round };
 constexpr std::pair<quantity, std::string_view> quantity_words[] = {{quantity::null, "null"},
                                                                     {quantity::total, "total"},
                                                                     {quantity::fused, "fused"},
-                                                                    {quantity::gradient, "gradient"}};
+                                                                    {quantity::gradient, "gradient"},
+                                                                    {quantity::round, "round"}};
 constexpr axis_of<quantity> quantities(
     {.name = "quantity",
      .help = "what one more launch adds; one launch in all; what is left of it beside long kernels; what one "
-             "more unit of waiting in a kernel adds"},
-    quantity_words);
+             "more unit of waiting in a kernel adds; of kernels in a graph, a round in which each waits for "
+             "all of the "
+             "round before"},
+    words_in<quantity>{.of = only_gpus, .table = quantity_words},
+    words_in<quantity>{.of = only_hosts, .table = std::span(quantity_words).first(4)});
 
 constexpr axis_of<unsigned> members({.name = "members", .help = "over how many GPUs, or host threads"},
                                     numbers_in{.least = 1, .most = 4096, .defaults = "1", .ranges = true});
+constexpr axis_of<unsigned> kernels(
+    {.name = "kernels", .help = "in a round of a graph"},
+    numbers_in{.of = only_gpus, .least = 1, .most = 64, .defaults = "1,2,4,8", .ranges = true});
+
 constexpr axis_of<unsigned> gpus({.name = "gpus",
                                   .help = "the same of GPUs alone",
                                   .another_name_of = &members},
@@ -58,8 +68,8 @@ constexpr axis_of<unsigned> argument_bytes(
 constexpr axis_of<host_policy> policies({.name = "policy", .help = "how the host waits for the end"},
                                         words_in<host_policy>{.of = only_gpus, .defaults = "synchronize"});
 
-constexpr const axis_declaration* axes[] = {&kinds,  &quantities,     &members, &gpus,
-                                            &shapes, &argument_bytes, &policies};
+constexpr const axis_declaration* axes[] = {&kinds,  &quantities,     &members,  &gpus,
+                                            &shapes, &argument_bytes, &policies, &kernels};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: there is no barrier in a launch"},
@@ -87,6 +97,14 @@ std::function<std::unique_ptr<method>()> method_for(const study_request& asked, 
       settings.stopping = stopping;
       return std::make_unique<one_run>(settings);
     };
+  if (what == quantity::round)
+    return [stopping = asked.stops({.max_time = std::chrono::milliseconds(400)})] {
+      one_run_settings settings;
+      settings.value = "total_us";
+      settings.count = rounds_of_graph;
+      settings.stopping = stopping;
+      return std::make_unique<one_run>(settings);
+    };
   if (what == quantity::fused) return [] { return std::make_unique<fused_difference>(fused_settings{}); };
   return [] { return std::make_unique<wait_gradient>(); };
 }
@@ -100,12 +118,19 @@ measurement planned(const study_request& asked, std::string_view subject, unsign
   return m;
 }
 
+// The quantities that each kind of launch has.
+std::vector<quantity> of_kinds(const study_request& asked) {
+  auto all = asked.values(quantities);
+  std::erase(all, quantity::round);
+  return all;
+}
+
 void add_gpu(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   for (const unsigned count : asked.values(members))
     for (const auto& of : asked.values(shapes))
       for (const auto* how : asked.values<const gpu_kind*>(kinds))
-        for (const auto what : asked.values(quantities))
+        for (const auto what : of_kinds(asked))
           for (const unsigned bytes : asked.values(argument_bytes))
             for (const auto policy : asked.values(policies)) {
               gpu_launch launch;
@@ -142,6 +167,35 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
             }
 }
 
+// Kernels that take turns on the GPUs: at least one on each.
+void add_rounds(const study_request& asked, std::vector<measurement>& all) {
+  const auto& machine = asked.machine();
+  for (const unsigned count : asked.values(members))
+    for (const unsigned several : asked.values(kernels))
+      for (const bool joined : {false, true}) {
+        if (several < count) continue;
+        auto m = planned(asked, "graph-rounds", count, quantity::round);
+        m.point.variant = joined ? "joined" : "edges";
+        set(m.point, kernels, several);
+        m.cell = fmt::format("rounds {}", count);
+        m.checker = [] { return std::make_unique<control_and_check>(verdict_kind::rounds, rounds_of_graph); };
+        if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+        else if (count > machine.gpus.size())
+          m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
+        graph_rounds wanted{{}, several, joined};
+        for (unsigned g = 0; g < std::min<std::size_t>(count, machine.gpus.size()); ++g) {
+          wanted.gpus.push_back(machine.gpus[g].cuda_ordinal.value_or(static_cast<int>(g)));
+          m.point.group.push_back(machine.gpus[g].id);
+        }
+        if constexpr (MGSYNC_WITH_CUDA)
+          m.create = [wanted] {
+            auto made = make_graph_rounds(wanted);
+            return subject_creation{std::move(made.subject), made.reason, {}};
+          };
+        all.push_back(std::move(m));
+      }
+}
+
 void add_host(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   const auto& cpus = machine.allowed_cpus;
@@ -169,6 +223,9 @@ void add_host(const study_request& asked, std::vector<measurement>& all) {
 std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
   asked.device == topology::device::gpu ? add_gpu(asked, all) : add_host(asked, all);
+  const auto& wanted = asked.values(quantities);
+  if (asked.device == topology::device::gpu && std::ranges::find(wanted, quantity::round) != wanted.end())
+    add_rounds(asked, all);
   return all;
 }
 

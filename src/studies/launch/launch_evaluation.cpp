@@ -74,11 +74,37 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
   }
 }
 
+// Rounds of kernels in a graph: in all, and for each edge that comes from another GPU.
+void add_rounds(std::span<const result> all, evaluation& e) {
+  table t{{"graph-edges", "A round of kernels in a graph, each waiting for all of the round before"},
+          {{"GPUs", ">"},
+           {"kernels in a round", ">"},
+           {"edges between GPUs", ">"},
+           {"us per round", ".2f"},
+           {"us for each of these edges", ".2f"},
+           {"with a node between, us", ".2f"}}};
+  const auto rounds = where(all, is_measured_of("launch"), has("quantity", "round"));
+  const auto key = [](const result& r) { return std::pair(r.point.members, number("kernels")(r)); };
+  const auto joined = one_by(where(rounds, is_variant("joined")), key);
+  for (const auto* r : where(rounds, is_variant("edges"))) {
+    const auto [gpus, kernels] = key(*r);
+    const double on_most = std::ceil(kernels / gpus), most = kernels - gpus * (on_most - 1);
+    const double crossing =
+        kernels * kernels - most * on_most * on_most - (gpus - most) * (on_most - 1) * (on_most - 1);
+    const auto* through = at(joined, {gpus, kernels});
+    t.add({gpus, kernels, crossing, median_of(*r), ratio(median_of(*r), crossing),
+           through == nullptr ? table_entry(std::nullopt) : table_entry(median_of(*through))},
+          short_key(r->point));
+  }
+  e.add(std::move(t));
+}
+
 }  // namespace
 
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   const auto places = by_place(all);
+  add_rounds(all, e);
   if (places.empty()) return e;
   table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)",
            "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be "

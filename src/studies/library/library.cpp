@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "barriers/words.hpp"
-#include "src/harness/checks.hpp"
+#include "src/harness/control_and_check.hpp"
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
@@ -54,37 +54,6 @@ constexpr const axis_declaration* axes[] = {&parts, &members, &gpus, &shapes, &c
 constexpr refused_option refused[] = {
     {"no-pin", "its members are GPUs, and no thread is pinned"},
     {"oversubscribe", "its members are GPUs, and no host threads"},
-};
-
-// A run that is broken on purpose, which must be found wrong, and one that is not. Timed runs that compare
-// something count too.
-class control_and_check final : public checker {
- public:
-  control_and_check(verdict_kind kind, std::uint64_t count) : kind_(kind), count_(count) {}
-
-  std::optional<step> next() override {
-    if (count_ == 0 || asked_) return std::nullopt;
-    asked_ = true;
-    const order check{.what = order::purpose::check, .count = count_};
-    step both{{check, check}, 0, true};
-    both.orders.front().fault = fault_of_the_control;
-    return both;
-  }
-  void take(const step&, std::span<const seen> came) override {
-    for (const auto& run : came) checks_.add(run);
-  }
-  verdict judge() const override {
-    if (count_ == 0) return {};
-    auto now = checks_.judge(kind_);
-    if (!now.control_flagged) now.details["reason"] = "what was broken on purpose was not found";
-    return now;
-  }
-
- private:
-  verdict_kind kind_;
-  std::uint64_t count_;
-  bool asked_ = false;
-  checks checks_;
 };
 
 // Every timed run says what it compared with what must come out.

@@ -44,8 +44,6 @@ creation make_steps(const std::vector<int>& gpus, unsigned cells, step_form);
 // arrived and that all rounds were passed.
 creation make_fences(const grid_shape&);
 
-inline constexpr std::string_view fault_of_the_control = "broken on purpose";
-
 }  // namespace mgsync::library
 
 namespace mgsync {

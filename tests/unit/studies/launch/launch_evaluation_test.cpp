@@ -48,6 +48,18 @@ result barrier(std::string subject, double latency_us) {
   return r;
 }
 
+TEST(launch_evaluation, counts_the_edges_between_gpus_of_a_round) {
+  std::vector<result> all{measured("graph-rounds", "round", {{"time", 12}}),
+                          measured("graph-rounds", "round", {{"time", 5}})};
+  for (auto& r : all) r.point.members = 2, r.point.set("kernels", 3.0);
+  all[0].point.variant = "edges";
+  all[1].point.variant = "joined";
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables.size(), 1U);
+  // 2 kernels on one GPU and 1 on the other: 9 edges, of which 4 and 1 stay on their GPU.
+  EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"2", "3", "4", "12.00", "3.00", "5.00"}));
+}
+
 TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) {
   const std::vector<result> all{measured("traditional", "null", {{"latency", 2.541}, {"call", 2.545}}),
                                 measured("traditional", "total", {{"time", 8.273}}),

@@ -46,5 +46,16 @@ TEST(launch_plan, kernels_that_wait_take_no_other_arguments) {
     EXPECT_NE(m.waived.find("kernels that wait for nothing"), std::string::npos) << m.waived;
 }
 
+TEST(launch_plan, a_round_has_a_kernel_on_each_gpu_or_more_and_comes_with_and_without_a_node_between) {
+  const auto plan = plan_of({{"quantity", {"round"}}, {"members", {"2"}}, {"kernels", {"1-3"}}});
+  ASSERT_EQ(plan.size(), 2U * 2U);
+  for (const auto& m : plan) {
+    EXPECT_GE(m.point.number("kernels").value_or(0), 2);
+    EXPECT_EQ(m.point.group, (std::vector<int>{0, 1}));
+    EXPECT_TRUE(m.waived.empty()) << m.waived;
+    EXPECT_EQ(m.checker()->next()->orders.size(), 2U) << "a run with a fault, and one without";
+  }
+}
+
 }  // namespace
 }  // namespace mgsync
