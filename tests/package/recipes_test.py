@@ -127,7 +127,7 @@ int main() {
 }
 """)
     run(["c++", "-std=c++20", "-I", copy, "-o", "reads", "reads.cpp", catalogue,
-         build / "src/probes/machine_code/libmgsync_machine_code.a"], cwd=folder)
+         build.resolve() / "src/probes/machine_code/libmgsync_machine_code.a"], cwd=folder)
     said = run([folder / "reads"], cwd=folder)
     assert re.search(r"must be: $", said, re.M) and "otherwise: bit_reversal_16: 0 POPC between the clock reads, not 16" in said, said
 

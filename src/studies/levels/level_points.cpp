@@ -28,14 +28,12 @@ constexpr unsigned most_threads_of_sm = 2048;
 // From this many threads on, the order in which the polls of an mbarrier queue depends on how a pass begins.
 constexpr unsigned polled_in_any_order = 384;
 
+bool is_barrier_of_blocks(const probe_family& f) {
+  return (f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1;
+}
+
 void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f,
-                  .quantity = quantity::latency,
-                  .threads = f.threads,
-                  .blocks_per_sm = 1,
-                  .lanes = all_lanes,
-                  .where = {},
-                  .left_free = {}};
+  level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads};
   if (f.name == "l1_chase") one.where = "L1";
   if (f.name == "l2_chase") {
     for (const std::string_view where : {"L2", "DRAM"}) {
@@ -64,7 +62,7 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
       one.left_free = "start";
       all.push_back(one);
     }
-  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1) {
+  if (is_barrier_of_blocks(f)) {
     one.threads = 256;
     all.push_back(one);
     one.left_free = "place";
@@ -79,26 +77,14 @@ void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
     if (!every_shape && (threads == 64 || threads == 512)) continue;
     for (const unsigned blocks : {1u, 2u, 4u, 8u, 16u, 32u})
       if (threads * blocks <= most_threads_of_sm)
-        all.push_back({.family = &f,
-                       .quantity = quantity::throughput,
-                       .threads = threads,
-                       .blocks_per_sm = blocks,
-                       .lanes = all_lanes,
-                       .where = {},
-                       .left_free = {}});
+        all.push_back(
+            {.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks});
   }
 }
 
 void add_by_host(const probe_family& f, std::vector<level_probe>& all) {
-  level_probe one{.family = &f,
-                  .quantity = quantity::host,
-                  .threads = f.threads,
-                  .blocks_per_sm = 1,
-                  .lanes = all_lanes,
-                  .where = {},
-                  .left_free = {}};
-  if ((f.name.starts_with("cluster_release") || f.name.starts_with("cluster_relaxed")) && f.cluster > 1)
-    all.push_back(one);
+  level_probe one{.family = &f, .quantity = quantity::host, .threads = f.threads};
+  if (is_barrier_of_blocks(f)) all.push_back(one);
   if (!f.has(probes::loop_256)) return;
   for (const unsigned threads : {32u, 256u, 1024u}) {
     one.threads = threads;

@@ -30,16 +30,15 @@ by_length histograms_of(const result& r) {
 
 void probe_checker::take(const step& asked, std::span<const seen> came) {
   if (what_.quantity != quantity::latency || what_.on_every_sm()) return;
-  for (std::size_t i = 0; i < came.size(); ++i)
-    if (const auto found = came[i].values.find("cycles"); found != came[i].values.end())
-      for (const auto& [cycles, times] : histogram_of(found->second))
-        histograms_[asked.orders[i].count][cycles] += times;
-  for (const auto& each : came)
-    if (const auto found = each.values.find("sms_used"); found != each.values.end())
-      for (const auto& [sms, times] : histogram_of(found->second)) sms_of_launches_[sms] += times;
-  for (const auto& each : came)
-    if (const auto found = each.values.find("first_sm"); found != each.values.end())
-      for (const auto& [sm, times] : histogram_of(found->second)) first_sms_[sm] += times;
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    const auto count = [&values = came[i].values](const char* name, cycle_histogram& into) {
+      if (const auto found = values.find(name); found != values.end())
+        for (const auto& [value, times] : histogram_of(found->second)) into[value] += times;
+    };
+    if (came[i].values.contains("cycles")) count("cycles", histograms_[asked.orders[i].count]);
+    count("sms_used", sms_of_launches_);
+    count("first_sm", first_sms_);
+  }
 }
 
 verdict probe_checker::judge() const {

@@ -301,13 +301,7 @@ result measured(const level_probe& one, unsigned run, double value, std::uint64_
 }
 
 level_probe probe(const std::string& name, unsigned threads = 32, quantity what = quantity::latency) {
-  return {.family = &family(name),
-          .quantity = what,
-          .threads = threads,
-          .blocks_per_sm = 1,
-          .lanes = all_lanes,
-          .where = {},
-          .left_free = {}};
+  return {.family = &family(name), .quantity = what, .threads = threads};
 }
 
 TEST(run_of, results_are_figures_in_cycles) {
