@@ -91,9 +91,11 @@ std::vector<point_of_test> all_points() {
   return points;
 }
 
-std::vector<point_of_test> points_that_run() {
+// The barriers, or the pieces of a barrier, that can run here.
+std::vector<point_of_test> points_that_run(bool barriers = true) {
   auto points = all_points();
-  std::erase_if(points, [](const auto& p) { return !can_run(p).ok; });
+  std::erase_if(points,
+                [&](const auto& p) { return !can_run(p).ok || p.variant->facts.joins_all() != barriers; });
   return points;
 }
 
@@ -131,6 +133,7 @@ std::optional<bool> expected_to_run(const point_of_test& p) {
 TEST(table, runs_what_is_for_host_members) {
   std::set<std::string> known;
   for (const auto& p : all_points()) {
+    if (!p.variant->facts.joins_all()) continue;  // every_piece runs those
     const auto can = can_run(p);
     const auto expected = expected_to_run(p);
     if (expected) {
@@ -251,6 +254,26 @@ TEST_P(every_backend, names_who_never_arrives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(table, every_backend, testing::ValuesIn(points_that_run()), name_of_point);
+
+// A piece of a barrier, which nothing can check, still waits for the other member.
+class every_piece : public every_backend {};
+
+TEST_P(every_piece, ends_all_rounds_and_waits_for_whoever_never_arrives) {
+  create();
+  EXPECT_EQ(run(request(300, run_mode::time)).outcome, outcome::completed);
+  create();
+  auto asked = request(50, run_mode::check);
+  asked.deadline = awake_clock::now() + 2s;
+  asked.fault = {fault::kind::never_arrive, 1, 0, 5};
+  const auto seen = run(asked);
+  ASSERT_EQ(seen.outcome, outcome::timed_out);
+  ASSERT_EQ(seen.missing.size(), 1u);
+  EXPECT_EQ(seen.missing.front().member, 1u);
+  EXPECT_EQ(seen.stuck_round, 7u) << "the other member is the first to wait";
+}
+
+INSTANTIATE_TEST_SUITE_P(table, every_piece, testing::ValuesIn(points_that_run(false)), name_of_point);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(every_piece);
 
 // Of the ranks other than 0: only what failed.
 class failures_only : public testing::EmptyTestEventListener {
