@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #if MGSYNC_WITH_NCCL
-#include "src/base/nccl.hpp"
+#include "barriers/parts/round_loop/nccl_group.hpp"
 #endif
 
 namespace mgsync::reduction {
@@ -23,11 +23,7 @@ ncclDataType_t type_of(value_type type) {
 bool has_nccl() { return true; }
 
 void start_nccl(const topology::group& group, const session& where) {
-  std::vector<nccl::process_gpu> places;
-  for (const auto& m : group.members) places.push_back({m.rank, m.gpu});
-  communicators = &nccl::communicators_of(places, where.rank(), [&](const std::string& bytes) {
-    return where.ranks().broadcast(bytes, group.members.front().rank, "starting NCCL");
-  });
+  communicators = &nccl_communicators(group, where);
 }
 
 void nccl_reduce(unsigned local, value_type type, const void* from, void* to, cudaStream_t stream) {
