@@ -10,7 +10,7 @@ namespace mgsync::topology {
 
 struct discovery_request {
   std::optional<std::string>
-      file;          // --topology FILE: hwloc XML (version 2) or our own description; replaces all else
+      file;          // --topology FILE, of a form of topology/sources/file_source.hpp; replaces all else
   bool gpus = true;  // ask NVML and the CUDA driver; no CUDA context is made
 };
 

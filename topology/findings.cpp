@@ -84,7 +84,7 @@ bool gpus_per_task(std::vector<finding>& out, const host_views& host) {
 void hidden_gpus(std::vector<finding>& out, const host_views& host) {
   std::set<std::string> all;
   for (const auto* v : host)
-    for (const auto& g : v->seen.gpus) all.insert(g.uuid.empty() ? g.pci_bus_id : g.uuid);
+    for (const auto& g : v->seen.gpus) all.insert(identity_of(g));
   for (const auto* v : host) {
     const auto visible = visible_gpus(v->seen).size();
     if (visible >= all.size()) continue;

@@ -26,4 +26,9 @@ struct gpu {
   bool operator==(const gpu&) const = default;
 };
 
+// What tells a GPU of a host from its others, whichever rank names it: as much as its source told.
+inline std::string identity_of(const gpu& g) {
+  return !g.uuid.empty() ? g.uuid : !g.pci_bus_id.empty() ? g.pci_bus_id : "GPU " + std::to_string(g.id);
+}
+
 }  // namespace mgsync::topology

@@ -13,8 +13,6 @@
 namespace mgsync::topology {
 namespace {
 
-std::string key_of(const gpu& g) { return g.uuid.empty() ? g.pci_bus_id : g.uuid; }
-
 bool by_rank(const rank_view* a, const rank_view* b) { return a->rank < b->rank; }
 
 // The GPUs of a host as all its ranks together see them, numbered by the view that sees most.
@@ -26,10 +24,10 @@ struct host_gpus {
     const auto most = *std::max_element(
         slots.begin(), slots.end(), [](auto a, auto b) { return a->seen.gpus.size() < b->seen.gpus.size(); });
     reference = most->seen;
-    for (const auto& g : reference.gpus) ids.emplace(key_of(g), g.id);
+    for (const auto& g : reference.gpus) ids.emplace(identity_of(g), g.id);
     for (const auto* view : std::set(slots.begin(), slots.end(), by_rank))
       for (const auto& g : view->seen.gpus)
-        if (ids.emplace(key_of(g), static_cast<int>(reference.gpus.size())).second) {
+        if (ids.emplace(identity_of(g), static_cast<int>(reference.gpus.size())).second) {
           reference.gpus.push_back(g);
           reference.gpus.back().id = static_cast<int>(reference.gpus.size()) - 1;
         }
@@ -39,7 +37,7 @@ struct host_gpus {
   std::vector<int> visible(const rank_view& view) const {
     std::vector<std::pair<int, int>> found;
     for (const auto& g : view.seen.gpus)
-      if (g.cuda_ordinal) found.emplace_back(*g.cuda_ordinal, ids.at(key_of(g)));
+      if (g.cuda_ordinal) found.emplace_back(*g.cuda_ordinal, ids.at(identity_of(g)));
     std::sort(found.begin(), found.end());
     std::vector<int> result;
     for (const auto& [ordinal, id] : found) result.push_back(id);
@@ -55,8 +53,8 @@ struct host_gpus {
     for (const auto* view : std::set(slots.begin(), slots.end(), by_rank)) {
       if (view->seen.peers == reference.peers && view->seen.gpus == reference.gpus) continue;
       for (auto p : view->seen.peers) {
-        p.from = ids.at(key_of(view->seen.gpus[static_cast<std::size_t>(p.from)]));
-        p.to = ids.at(key_of(view->seen.gpus[static_cast<std::size_t>(p.to)]));
+        p.from = ids.at(identity_of(view->seen.gpus[static_cast<std::size_t>(p.from)]));
+        p.to = ids.at(identity_of(view->seen.gpus[static_cast<std::size_t>(p.to)]));
         const auto [entry, fresh] = known.emplace(std::pair(p.from, p.to), all.peers.size());
         if (fresh) {
           all.peers.push_back(p);
@@ -103,12 +101,12 @@ std::string why_not(std::span<const rank_view* const> slots, const host_gpus& ho
   return fmt::format(
       "ranks {} and {} on {} would share GPU {} ({}): start no more ranks than GPUs, and let each see "
       "all GPUs of the node (Slurm: --gpus-per-node=N --gpu-bind=none) or a different one",
-      other->rank, view.rank, view.seen.host, g.id, g.uuid.empty() ? g.pci_bus_id : g.uuid);
+      other->rank, view.rank, view.seen.host, g.id, identity_of(g));
 }
 
 gpu_choice choice_of(std::size_t slot, const rank_view& view, const host_gpus& host, int id) {
   for (const auto& g : view.seen.gpus)
-    if (g.cuda_ordinal && host.ids.at(key_of(g)) == id)
+    if (g.cuda_ordinal && host.ids.at(identity_of(g)) == id)
       return {slot, id, *g.cuda_ordinal, g.uuid, g.near_cpus};
   return {};
 }

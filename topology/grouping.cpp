@@ -177,7 +177,8 @@ void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::sp
               std::span<const thread_request> requests, const grouping_request& request) {
   const auto& host = all[plan.members.front()]->seen.host;
   if (usable.empty()) {
-    result.notes.push_back(fmt::format("The cores of {} are unknown: nothing is pinned there.", host));
+    result.notes.push_back(
+        fmt::format("The cores{} are unknown: nothing is pinned there.", host.empty() ? "" : " of " + host));
     return;
   }
   const auto placed = place_threads(usable, plan.masks, requests);

@@ -126,7 +126,7 @@ std::span<const described_option> all_options() {
      turn<&options::verbose>},
     {"figures", 0, campaigns, "DIR", "the folder for figures (SVG), and for what the study timeline recorded",
      keep<&options::figures>},
-    {"topology", 0, where_members_are, "FILE", "take the machine from this file (hwloc XML or mgsync's own description) instead of looking",
+    {"topology", 0, where_members_are, "FILE", "take the machine from this file (hwloc XML, nvidia-smi topo -m, or mgsync's own description) instead of looking",
      keep<&options::topology_file>},
     {"format", 0, {topology}, "FORMAT", "text, json, xml, dot, svg, description [text]",
      put<&options::format, word_of<formats>>, listed<formats>},

@@ -141,6 +141,19 @@ def try_way(program, machine):
     assert "accepted" in refusal(*planned, "2"), "it is no way of several GPUs"
 
 
+def try_source(program, folder):
+    """The topology source: what it says is known, what it does not say is absent, and what is damaged is refused."""
+    text = folder / "list.txt"
+    text.write_text("GPU 0: NVIDIA H200 (UUID: GPU-1)\nGPU 1: NVIDIA H200 (UUID: GPU-2)\n")
+    machine = json.loads(run([program, "topology", "--topology", text, "--format", "description"]))
+    assert [(g["name"], g["uuid"]) for g in machine["gpus"]] == [("NVIDIA H200", "GPU-1"), ("NVIDIA H200", "GPU-2")], machine
+    assert not {"numa", "near_cpus", "memory_bytes"} & set(machine["gpus"][0]), machine
+    text.write_text("GPU 0: NVIDIA H200 (UUID: GPU-1)\nGPU 2: NVIDIA H200 (UUID: GPU-2)\n")
+    assert "list.txt:2: not a line of a GPU; accepted: 'GPU 1: NAME" in refusal(program, "topology", "--topology", text)
+    text.write_text("nonsense\n")
+    assert "the text of nvidia-smi -L" in refusal(program, "topology", "--topology", text)
+
+
 def main():
     source, build, cmake = (pathlib.Path(word) for word in sys.argv[1:4])
     if not (build / "build.ninja").exists():
@@ -159,7 +172,7 @@ def main():
         # Only what is new, by the commands that CMake gives: the libraries are those of the build at hand.
         new = ("backend_table.cpp", "study_table.cpp", "tally.cpp", "yielding.cpp", "document_forms.cpp",
                "prometheus_document.cpp", "further_statistics.cpp", "mgsync_papers_csv.cpp", "probes/catalogue.cpp",
-               "studies/reduction/reduction.cpp")
+               "studies/reduction/reduction.cpp", "smi_list.cpp", "file_sources.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
@@ -174,6 +187,7 @@ def main():
         table = run([program, "--device", "host", "--backend", "tally", "--members", "2", "--oversubscribe", "--max-time", "50ms", "--check-rounds", "400"])
         assert re.search(r"^tally .* pass", table, re.M), table
         try_study(program, pathlib.Path(folder))
+        try_source(program, pathlib.Path(folder))
         catalogue = next(o for c, o in zip(commands, objects) if c["file"].endswith("probes/catalogue.cpp"))
         try_probe(program, build, copy, catalogue, sys.argv[4] if len(sys.argv) > 4 else None, pathlib.Path(folder))
         try_way(program, copy / "tests/machines/h200x4.machine")
