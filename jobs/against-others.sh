@@ -50,7 +50,7 @@ ours_parallel() {
   "$mgsync" study launch --device host --kind openmp-region --quantity null --members "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
   latency
 }
-theirs_launch() { "${LAUNCH_LOOP:?where is launch_loop}" usual 40 | awk -F, 'NR == 2 { print $8 }'; }
+theirs_launch() { "${LAUNCH_LOOP:?where is launch_loop}" 40 | awk -F, 'NR == 2 { print $2 }'; }
 ours_launch() {
   "$mgsync" study launch --device gpu --kind traditional --quantity fused --gpus 1 --csv "$work/csv" >/dev/null 2>"$work/err"
   awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "overhead_us") at = i } NR == 2 { print $at }' "$work/csv"
