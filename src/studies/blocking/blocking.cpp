@@ -88,7 +88,7 @@ constexpr refused_option refused[] = {
 };
 
 // The barriers of this device that were asked for.
-std::vector<const method*> chosen(const study_request& asked) {
+std::vector<const method*> methods_of(const study_request& asked) {
   const auto has = [](const auto& all, std::string_view one) {
     return std::ranges::find(all, one) != all.end();
   };
@@ -139,7 +139,7 @@ class planner {
   std::vector<measurement> plan() {
     std::vector<measurement> all;
     for (const auto what : asked_->values(questions))
-      for (const auto* m : chosen(*asked_)) {
+      for (const auto* m : methods_of(*asked_)) {
         if (what == question::holds) add_rounds(*m, all);
         else add_cases(*m, all);
       }
