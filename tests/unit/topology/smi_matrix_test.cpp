@@ -73,7 +73,14 @@ TEST(smi_matrix, paths_over_pcie_are_as_it_names_them) {
   EXPECT_EQ(near.chosen.members[1].id, 1);
   EXPECT_EQ(far.chosen.members[1].id, 4);
   EXPECT_EQ(largest_group(std::span(&view, 1), device::gpu, 0), 6);
-  EXPECT_EQ(machine_of("one").gpus.size(), 1U);
+}
+
+TEST(smi_matrix, a_machine_of_one_gpu_has_no_pair) {
+  const auto m = machine_of("one");
+  ASSERT_EQ(m.gpus.size(), 1U);
+  EXPECT_EQ(m.gpus[0].near_cpus.size(), 16U);
+  EXPECT_EQ(m.gpus[0].numa, 0);
+  EXPECT_TRUE(m.links.empty() && m.peers.empty() && m.switches.empty());
 }
 
 TEST(smi_matrix, comes_back_from_every_report) {
