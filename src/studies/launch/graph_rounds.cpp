@@ -14,12 +14,14 @@ using clock = std::chrono::steady_clock;
 
 class rounds_in_a_graph final : public subject {
  public:
-  explicit rounds_in_a_graph(const graph_rounds& asked)
-      : asked_(asked), scope_(asked.gpus.front()), stream_(cuda::make_stream()) {
+  explicit rounds_in_a_graph(const graph_rounds& asked) : asked_(asked) {
+    const cuda::device_scope scope(asked_.gpus.front());
+    stream_ = cuda::make_stream();
     timed_ = graph_of([](unsigned) { return counted_round{}; }, empty_kernel(), true);
   }
 
   seen run(const order& ordered) override {
+    const cuda::device_scope scope(asked_.gpus.front());
     seen came{.done = ordered};
     if (ordered.what == order::purpose::check) check(came);
     else {
@@ -52,7 +54,7 @@ class rounds_in_a_graph final : public subject {
         cudaKernelNodeParams node{};
         node.func = const_cast<void*>(kernel);
         node.gridDim = node.blockDim = dim3(1);
-        node.kernelParams = arguments;  // an empty kernel reads none
+        if (argument.mine != nullptr) node.kernelParams = arguments;  // an empty kernel has none
         cuda::check(cudaGraphAddKernelNode(&now[k], made, before.data(), before.size(), &node),
                     "adding a kernel");
       }
@@ -87,7 +89,6 @@ class rounds_in_a_graph final : public subject {
   }
 
   graph_rounds asked_;
-  cuda::device_scope scope_;  // the first GPU stays current
   cuda::stream stream_;
   cuda::executable timed_;
 };
