@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "barriers/kernel_boundary/boundary_graph.hpp"
+#include "barriers/kernel_boundary/gpu_kernel_boundary.hpp"
 #include "barriers/parts/gpu_team/launch.hpp"
 #include "src/base/cuda_driver.hpp"
 
@@ -92,9 +91,9 @@ class threaded_streams final : public boundary_method {
 };
 
 // No kernel of a call starts before those of the call before have finished.
-class multi_device final : public boundary_method {
+class by_one_call final : public boundary_method {
  public:
-  explicit multi_device(launch_rounds& rounds)
+  explicit by_one_call(launch_rounds& rounds)
       : rounds_(rounds), launches_(rounds.gpus().size()), arguments_(rounds.gpus().size()) {
     for (unsigned l = 0; l < arguments_.size(); ++l) {
       const cuda::device_scope scope(rounds.gpus()[l].ordinal);
@@ -122,11 +121,11 @@ class multi_device final : public boundary_method {
 
 // After each kernel the stream writes its epoch into the memory of every other GPU and waits for theirs in
 // its own: one call for all of them. A host thread for every GPU; the threads wait for nobody.
-class stream_memops final : public boundary_method {
+class memory_operations final : public boundary_method {
  public:
   using batch_function = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
 
-  stream_memops(launch_rounds& rounds, batch_function batch)
+  memory_operations(launch_rounds& rounds, batch_function batch)
       : rounds_(rounds), batch_(batch), epochs_(rounds.gpus().size(), round_loop::first_gpu_epoch) {
     for (const auto& g : rounds.gpus()) {
       flags_.push_back(cuda::memory::on_gpu(g.ordinal, line_bytes * epochs_.size()));
@@ -178,39 +177,57 @@ class stream_memops final : public boundary_method {
   std::vector<std::uint32_t> epochs_;  // by GPU, each counted by its own thread
 };
 
+template <class Method, class... More>
+creation make(const topology::group& group, const configuration& wanted, session& where,
+              const std::string& variant, const char* what, More... more) {
+  auto rounds = round_loop::make_launch_rounds(group, wanted, where);
+  if (!rounds.rounds) return creation::none(rounds.reason);
+  auto method = std::make_unique<Method>(*rounds.rounds, more...);
+  return {make_boundary(variant, std::move(rounds.rounds), std::move(method)), {}, variant + ": " + what, {}};
+}
+
 }  // namespace
 
-boundary_method_creation make_streams(launch_rounds& rounds) {
-  return {std::make_unique<streams>(rounds, false), {}};
+namespace gpu_kernel_boundary {
+
+creation traditional(const topology::group& group, const configuration& wanted, session& where) {
+  return make<streams>(group, wanted, where, "traditional", "launches and events, one host thread", false);
 }
 
-boundary_method_creation make_cooperative_streams(launch_rounds& rounds) {
-  return {std::make_unique<streams>(rounds, true), {}};
+creation traditional_threads(const topology::group& group, const configuration& wanted, session& where) {
+  return make<threaded_streams>(group, wanted, where, "traditional-threads",
+                                "launches and events, a host thread for every GPU");
 }
 
-boundary_method_creation make_threaded_streams(launch_rounds& rounds) {
-  return {std::make_unique<threaded_streams>(rounds), {}};
+creation cooperative(const topology::group& group, const configuration& wanted, session& where) {
+  return make<streams>(group, wanted, where, "cooperative", "launches and events, one host thread", true);
 }
 
-boundary_method_creation make_multi_device(launch_rounds& rounds) {
+creation multi_device(const topology::group& group, const configuration& wanted, session& where) {
   if (!gpu_team::launch_on_all::exists())
-    return {nullptr, "this driver has no cuLaunchCooperativeKernelMultiDevice"};
-  return {std::make_unique<multi_device>(rounds), {}};
+    return creation::none("this driver has no cuLaunchCooperativeKernelMultiDevice");
+  return make<by_one_call>(group, wanted, where, "multi-device", "one driver call for all GPUs");
 }
 
-boundary_method_creation make_graph(launch_rounds& rounds) {
-  return {std::make_unique<boundary_graph>(rounds, false), {}};
+creation graph(const topology::group& group, const configuration& wanted, session& where) {
+  return make<boundary_graph>(group, wanted, where, "graph", "every kernel after all of the round before",
+                              false);
 }
 
-boundary_method_creation make_joined_graph(launch_rounds& rounds) {
-  return {std::make_unique<boundary_graph>(rounds, true), {}};
+creation graph_join(const topology::group& group, const configuration& wanted, session& where) {
+  return make<boundary_graph>(group, wanted, where, "graph-join",
+                              "every round after one null kernel on the first GPU", true);
 }
 
-boundary_method_creation make_stream_memops(launch_rounds& rounds) {
+creation stream_memops(const topology::group& group, const configuration& wanted, session& where) {
   auto* batch =
-      reinterpret_cast<stream_memops::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
-  if (batch == nullptr) return {nullptr, "this driver has no stream memory operations"};
-  return {std::make_unique<stream_memops>(rounds, batch), {}};
+      reinterpret_cast<memory_operations::batch_function>(cuda::find_driver_entry("cuStreamBatchMemOp"));
+  if (batch == nullptr) return creation::none("this driver has no stream memory operations");
+  return make<memory_operations>(
+      group, wanted, where, "stream-memops",
+      "launches and batched operations on flags in GPU memory, a host thread for every GPU", batch);
 }
+
+}  // namespace gpu_kernel_boundary
 
 }  // namespace mgsync

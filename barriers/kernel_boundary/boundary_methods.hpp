@@ -22,18 +22,8 @@ class boundary_method {
   virtual void issue(unsigned thread, std::uint32_t rounds, const std::atomic<bool>& failed) = 0;
 };
 
-// A method, or why there is none.
-struct boundary_method_creation {
-  std::unique_ptr<boundary_method> method;
-  std::string reason;
-};
-using boundary_method_function = boundary_method_creation(round_loop::launch_rounds&);
-boundary_method_function make_streams, make_cooperative_streams, make_threaded_streams, make_multi_device,
-    make_graph, make_joined_graph, make_stream_memops;
-
 // A barrier of these rounds, issued by this method, which was made for them. In gpu_kernel_boundary.cpp.
-std::unique_ptr<barrier> make_boundary(const std::string& variant,
-                                       std::unique_ptr<round_loop::launch_rounds>,
+std::unique_ptr<barrier> make_boundary(const std::string& variant, std::unique_ptr<round_loop::launch_rounds>,
                                        std::unique_ptr<boundary_method>);
 
 }  // namespace mgsync

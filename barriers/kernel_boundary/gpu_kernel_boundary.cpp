@@ -1,5 +1,3 @@
-#include "barriers/kernel_boundary/gpu_kernel_boundary.hpp"
-
 #include <atomic>
 #include <barrier>
 #include <exception>
@@ -79,18 +77,6 @@ class kernel_boundary final : public barrier {
   std::barrier<> together_;  // where they start
 };
 
-creation make(const topology::group& group, const configuration& wanted, session& where,
-              const std::string& variant, boundary_method_function* make_method, const char* what) {
-  auto rounds = round_loop::make_launch_rounds(group, wanted, where);
-  if (!rounds.rounds) return creation::none(rounds.reason);
-  auto method = make_method(*rounds.rounds);
-  if (!method.method) return creation::none(method.reason);
-  return {make_boundary(variant, std::move(rounds.rounds), std::move(method.method)),
-          {},
-          variant + ": " + what,
-          {}};
-}
-
 }  // namespace
 
 std::unique_ptr<barrier> make_boundary(const std::string& variant,
@@ -98,41 +84,5 @@ std::unique_ptr<barrier> make_boundary(const std::string& variant,
                                        std::unique_ptr<boundary_method> method) {
   return std::make_unique<kernel_boundary>(variant, std::move(rounds), std::move(method));
 }
-
-namespace gpu_kernel_boundary {
-
-creation traditional(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "traditional", make_streams, "launches and events, one host thread");
-}
-
-creation traditional_threads(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "traditional-threads", make_threaded_streams,
-              "launches and events, a host thread for every GPU");
-}
-
-creation cooperative(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "cooperative", make_cooperative_streams,
-              "launches and events, one host thread");
-}
-
-creation multi_device(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "multi-device", make_multi_device, "one driver call for all GPUs");
-}
-
-creation graph(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "graph", make_graph, "every kernel after all of the round before");
-}
-
-creation graph_join(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "graph-join", make_joined_graph,
-              "every round after one null kernel on the first GPU");
-}
-
-creation stream_memops(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, "stream-memops", make_stream_memops,
-              "launches and batched operations on flags in GPU memory, a host thread for every GPU");
-}
-
-}  // namespace gpu_kernel_boundary
 
 }  // namespace mgsync

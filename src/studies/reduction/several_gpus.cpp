@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <barrier>
 
+#include "barriers/parts/gpu_team/vendor_cubin.hpp"
 #include "src/studies/reduction/nccl_sum.hpp"
 #include "src/studies/reduction/sum_launch.hpp"
 #include "src/studies/reduction/sums_over_gpus.hpp"
@@ -78,20 +79,42 @@ class launched_by_the_vendor final : public one_kernel_each {
 
  private:
   void issue(lane& l, std::uint64_t count, bool faulty) override {
-    std::vector<cudaStream_t> streams;
-    for (const auto& each : lanes_) streams.push_back(team_.stream(each.local));
+    std::vector<sum_arguments> given(lanes_.size());
+    std::vector<void*> parameters;
+    for (auto& each : given) parameters.push_back(&each);
     for (std::uint64_t turn = 0; turn < count && l.local == 0; ++turn) {
-      std::vector<sum_arguments> given;
-      for (const auto& each : lanes_) given.push_back(arguments_of(each, turn, faulty));
-      kernels_->launch(kernel_.blocks, kernel_.threads, given, streams);
+      for (const auto& each : lanes_) {
+        given[each.local] = arguments_of(each, turn, faulty);
+        launches_.set(each.local, kernels_[each.local], kernel_.blocks, kernel_.threads,
+                      &parameters[each.local], team_.stream(each.local));
+      }
+      launches_.call("launching sums on all GPUs");
     }
     threads_.arrive_and_wait();
   }
   void comes_no_more() override { threads_.arrive_and_drop(); }
 
-  std::unique_ptr<vendor_sum> kernels_;
+  std::vector<CUfunction> kernels_;
+  gpu_team::launch_on_all launches_{kernels_.size()};
   std::barrier<> threads_{static_cast<std::ptrdiff_t>(lanes_.size())};
 };
+
+// Nothing, and the reason, where this build has no such kernels for these GPUs.
+std::vector<CUfunction> vendor_kernels(value_type type, const std::vector<gpu_team::gpu_member>& mine,
+                                       std::string& reason) {
+  const gpu_team::vendor_part part{
+      "mgsync_vendor_sum_abi", sizeof(sum_arguments),
+      "the vendor's cubin has no sums, or those of another version of mgsync; build it anew"};
+  std::vector<CUfunction> all;
+  for (const auto& gpu : mine) {
+    const gpu_team::vendor_cubin cubin(gpu.ordinal, part, reason);
+    if (!reason.empty()) return {};
+    all.push_back(cubin.kernel(type == value_type::fp64   ? "mgsync_vendor_sum_fp64"
+                               : type == value_type::fp32 ? "mgsync_vendor_sum_fp32"
+                                                          : "mgsync_vendor_sum_int32"));
+  }
+  return all;
+}
 
 std::string why_not_together(const several_sum& asked, const std::vector<gpu_team::gpu_member>& mine) {
   const auto& way = *asked.how;
@@ -119,7 +142,7 @@ std::string why_not(const several_sum& asked, const std::vector<gpu_team::gpu_me
   if (auto reason = why_not_together(asked, mine); !reason.empty()) return reason;
   const auto& r = parts.how_to_read;
   const auto* kernel = sum_kernel(asked.type, r.how, asked.how->join);
-  if (kernel == nullptr || (parts.vendor && r.how != loads::vector4))
+  if (kernel == nullptr || (!parts.vendor.empty() && r.how != loads::vector4))
     return fmt::format("there is no kernel that reads by {} like this", to_string(r));
   parts.blocks = 65535;
   for (unsigned local = 0; local < mine.size(); ++local) {
@@ -131,7 +154,8 @@ std::string why_not(const several_sum& asked, const std::vector<gpu_team::gpu_me
     if (asked.bytes > all / 10 * 8)
       return fmt::format("{} bytes do not fit into GPU {}'s {}", asked.bytes, ordinal, all);
     allow_shared_memory(kernel, r.how);
-    const int room = parts.vendor ? parts.vendor->resident_blocks(local, r.threads) : room_of(kernel, r);
+    const int room =
+        parts.vendor.empty() ? room_of(kernel, r) : gpu_team::blocks_on_an_sm(parts.vendor[local], r.threads);
     if (auto reason = why_no_room(room, r); !reason.empty()) return reason;
     parts.blocks = std::min(parts.blocks, blocks_of(r, asked.type, asked.bytes, room, ordinal));
   }
@@ -161,7 +185,7 @@ subject_creation make_several_sum(const several_sum& asked) {
   const auto mine = gpu_team::gpus_of(asked.group, asked.where->rank());
   several_parts parts{.how_to_read = reading_of(asked, mine.front().ordinal)};
   std::string reason;
-  if (way.needs_vendor && one_process(asked)) parts.vendor = vendor_sum::load(asked.type, mine, reason);
+  if (way.needs_vendor && one_process(asked)) parts.vendor = vendor_kernels(asked.type, mine, reason);
   if (reason.empty()) reason = why_not(asked, mine, parts);
   if (reason = first_complaint(*asked.where, reason); !reason.empty()) return {nullptr, reason, {}};
   parts.blocks = std::ranges::min(

@@ -15,7 +15,6 @@
 #include "src/studies/reduction/places.hpp"
 #include "src/studies/reduction/several_gpus.hpp"
 #include "src/studies/reduction/sum_exchange.hpp"
-#include "src/studies/reduction/vendor_sum.hpp"
 
 namespace mgsync::reduction {
 
@@ -24,7 +23,7 @@ struct several_parts {
   reading how_to_read;
   unsigned blocks = 1;
   std::unique_ptr<symmetric_memory> start{};
-  std::unique_ptr<vendor_sum> vendor{};
+  std::vector<CUfunction> vendor{};  // by GPU
 };
 
 inline bool one_process(const several_sum& asked) { return asked.where->ranks().size() == 1; }

@@ -1,5 +1,5 @@
 // Sums by several GPUs with NVIDIA's multi-grid barrier inside. Compiled on its own by an nvcc older than 13
-// (C++17, -rdc=true, device-linked with cudadevrt) into the cubin that vendor_sum.cpp loads; no part of the
+// (C++17, -rdc=true, device-linked with cudadevrt) into the cubin that several_gpus.cpp loads; no part of the
 // program itself.
 #include <cooperative_groups.h>
 
