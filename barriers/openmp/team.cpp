@@ -8,6 +8,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/pinning.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 
@@ -63,8 +64,8 @@ std::string openmp_team::why_smaller() {
   });
   const int wanted = static_cast<int>(cpus_.size());
   if (size_ == wanted) return {};
-  auto sentence = fmt::format("OpenMP gives a team of {} thread{} where {} were asked for", size_,
-                              size_ == 1 ? "" : "s", wanted);
+  auto sentence =
+      fmt::format("OpenMP gives a team of {} where {} were asked for", counted(size_, "thread"), wanted);
   if (limit < wanted) return sentence + fmt::format(": OMP_THREAD_LIMIT is {}", limit);
   if (levels < 1) return sentence + ": OMP_MAX_ACTIVE_LEVELS is 0";
   return sentence;

@@ -1,4 +1,4 @@
-#include "src/app/audit_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,6 +10,7 @@
 #include "src/audit/file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 namespace {
@@ -48,14 +49,10 @@ totals count(const audit::audited_file& all) {
   return sum;
 }
 
-std::string many(std::size_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 std::string text_of(const audit::function& f, const audit::report& r) {
-  std::string text =
-      fmt::format("\n  {}: {} on memory, {}", f.name, many(r.waits.size(), "wait"), many(r.flags, "flag"));
-  if (r.clocks != 0) text += fmt::format(", {}", many(r.clocks, "clock read"));
+  std::string text = fmt::format("\n  {}: {} on memory, {}", f.name, counted(r.waits.size(), "wait"),
+                                 counted(r.flags, "flag"));
+  if (r.clocks != 0) text += fmt::format(", {}", counted(r.clocks, "clock read"));
   text += "\n";
   for (const auto& one : r.findings)
     text += fmt::format("    {}: {}\n      {}: {}\n", name_of(one.how), place(f, one.step), one.broken->name,
@@ -132,11 +129,12 @@ std::string summary(const totals& sum) {
   if (sum.judged == 0)
     return fmt::format("nothing to judge: of {} none waits on memory in a loop that was recognized, or reads "
                        "the clock twice\n",
-                       many(sum.functions, "function"));
+                       counted(sum.functions, "function"));
   return fmt::format(
       "{}, {} in {} that wait or read the clock, of {}. What has no finding is not thereby right: what is "
       "looked for, and what not, is in docs/audit.md\n",
-      many(sum.faults, "fault"), many(sum.doubts, "doubt"), many(sum.judged, "function"), sum.functions);
+      counted(sum.faults, "fault"), counted(sum.doubts, "doubt"), counted(sum.judged, "function"),
+      sum.functions);
 }
 
 }  // namespace

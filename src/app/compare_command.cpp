@@ -1,4 +1,4 @@
-#include "src/app/compare_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,8 +12,9 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/study.hpp"
-#include "src/results/comparison/comparison_table.hpp"
+#include "src/results/comparison/comparison.hpp"
 #include "src/results/comparison/node_check.hpp"
 #include "src/results/files/result_file.hpp"
 
@@ -68,14 +69,14 @@ int judge(const comparison& compared, double limit, bool allow_missing, const st
     if (!file.damage.empty())
       violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped",
                                        one_line(file.name)));
-  const auto shut = fmt::format("SHUT by {} point{}", violations.size(), violations.size() == 1 ? "" : "s");
+  const auto shut = fmt::format("SHUT by {}", counted(violations.size(), "point"));
   tell("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) tell("  {}\n", sentence);
   for (const auto& sentence : doubtful_sides(compared))
     tell("  {}: measure again on a quiet machine\n", sentence);
   if (const auto open = undecided(compared, limit); open > 0)
-    tell("  {} point{} not shown to be slower may be so by more than that: the interval is wide\n", open,
-         open == 1 ? "" : "s");
+    tell("  {} not shown to be slower may be so by more than that: the interval is wide\n",
+         counted(open, "point"));
   return static_cast<int>(violations.empty() ? exit_code::success : exit_code::gate_shut);
 }
 

@@ -1,4 +1,4 @@
-#include "src/app/list_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "src/app/merge_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "src/app/report_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +13,7 @@
 #include "src/app/report_files.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/report/page.hpp"
 #include "src/report/text.hpp"
@@ -44,7 +45,7 @@ std::string capitalized(std::string_view word) {
 table endings_of(std::span<const result> results) {
   table t{{"endings", "What was not measured",
            "Failed: the subject itself is wrong or stuck. Waived: it cannot run here."},
-          {"", "why", {"points", ">"}, "of"}};
+          {"", "why", "points | >", "of"}};
   std::map<std::string, std::pair<std::size_t, std::set<std::string>>> by_reason;
   for (const auto& r : results) {
     if (r.status == result_status::measured) continue;
@@ -76,13 +77,7 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   table t{{"changes", "Every point of both files",
            "After over before: the median of all quotients of two batches, its 95 % interval wider by what a "
            "process as a whole is shifted by (4 %)."},
-          {"result",
-           "point",
-           "metric",
-           {"before", ".4g"},
-           {"after", ".4g"},
-           {"after / before", ".3f"},
-           {"ci95", ".3f"},
+          {"result", "point", "metric", "before | .4g", "after | .4g", "after / before | .3f", "ci95 | .3f",
            "note"}};
   chart c{{"changes", "After over before",
            "Above 1: more than before. Bars: 95 % intervals with the margin of a process's own shift."},
@@ -202,8 +197,8 @@ report::page_file file_of(const result_file& f) {
   report::page_file shown{one_line(f.name), d.command, d.started, d.ended, d.machine, d.settings, f.damage};
   if (!f.complete) shown.remarks.push_back("its command was cut short");
   if (!f.unfinished.empty())
-    shown.remarks.push_back(fmt::format("{} point{} samples but no result", f.unfinished.size(),
-                                        f.unfinished.size() == 1 ? " has" : "s have"));
+    shown.remarks.push_back(fmt::format("{} {} samples but no result", counted(f.unfinished.size(), "point"),
+                                        f.unfinished.size() == 1 ? "has" : "have"));
   return shown;
 }
 
@@ -226,7 +221,7 @@ report::page page_of(const options& asked, report_files& all, std::vector<std::s
     if (const auto day = f.document.started.substr(0, 10);
         !day.empty() && std::find(days.begin(), days.end(), day) == days.end())
       days.push_back(day);
-  p.subtitle = fmt::format("{} file{}, measured {}", asked.files.size(), asked.files.size() == 1 ? "" : "s",
+  p.subtitle = fmt::format("{}, measured {}", counted(asked.files.size(), "file"),
                            days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
   p.verdict = {"verdict", "", {}, {}, ""};
   if (all.measured.size() == 2) {

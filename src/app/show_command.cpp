@@ -1,4 +1,4 @@
-#include "src/app/show_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
@@ -29,7 +30,7 @@ namespace {
 // For an incomplete file: how the command that wrote it ended, and how many points lack samples or a result.
 std::string what_is_missing(const result_file& shown) {
   const auto count = [](std::size_t points, std::string_view verb) {
-    return fmt::format("{} point{} {}", points, points == 1 ? "" : "s", verb);
+    return fmt::format("{} {}", counted(points, "point"), verb);
   };
   const auto have = [](std::size_t points) { return points == 1 ? "has" : "have"; };
   const auto cut_short =

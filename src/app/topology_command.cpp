@@ -1,4 +1,4 @@
-#include "src/app/topology_command.hpp"
+#include "src/app/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "src/base/hosts.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 namespace {
@@ -91,8 +92,8 @@ std::vector<doubt> doubts_of(const seen_beside& beside) {
   };
   if (static_cast<double>(beside.crowded) > rare_share * static_cast<double>(beside.looks))
     add(doubt_kinds::load, beside.runnable,
-        fmt::format("{:.0f} runnable threads for {} hardware thread{}", std::ceil(beside.runnable - 1e-9),
-                    beside.hardware_threads, beside.hardware_threads == 1 ? "" : "s"));
+        fmt::format("{:.0f} runnable threads for {}", std::ceil(beside.runnable - 1e-9),
+                    counted(beside.hardware_threads, "hardware thread")));
   if (const double share = beside.spent.stolen / std::max(beside.spent.used + beside.spent.stolen, 1e-9);
       beside.spent.stolen >= least_stolen_s && share > much_stolen)
     add(doubt_kinds::steal, share,
@@ -105,7 +106,7 @@ std::vector<doubt> doubts_of(const seen_beside& beside) {
   for (const auto& [uuid, gpu] : beside.gpus) {
     if (gpu.others > 0)
       add(doubt_kinds::gpu_processes, static_cast<double>(gpu.others),
-          fmt::format("{} other process{} on a GPU", gpu.others, gpu.others == 1 ? "" : "es"));
+          counted(gpu.others, "other process", "es") + " on a GPU");
     if (held_down(gpu))
       add(doubt_kinds::slowed, static_cast<double>(gpu.slowed) / static_cast<double>(gpu.looks),
           fmt::format("a GPU {}", topology::slowed_by(gpu.reasons)));

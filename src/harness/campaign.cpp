@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/plan_text.hpp"
 #include "src/harness/progress_line.hpp"
 #include "src/harness/runner.hpp"
@@ -74,10 +75,9 @@ std::map<std::string, std::string> settings_used(const campaign_request& asked, 
 
 std::string headline(const store_header& about) {
   const auto& m = about.machine;
-  return fmt::format("mgsync {} on {}: {}, {} cores ({} hardware thread{} allowed), {} rank{}, seed {}\n",
-                     m.mgsync, m.host, m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores,
-                     m.allowed_cpus.size(), m.allowed_cpus.size() == 1 ? "" : "s", m.ranks,
-                     m.ranks == 1 ? "" : "s", about.seed);
+  return fmt::format("mgsync {} on {}: {}, {} cores ({} allowed), {}, seed {}\n", m.mgsync, m.host,
+                     m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores,
+                     counted(m.allowed_cpus.size(), "hardware thread"), counted(m.ranks, "rank"), about.seed);
 }
 
 std::uint64_t agreed_seed(const campaign_request& asked, const communicator& job) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "src/base/units.hpp"
 #include <fmt/format.h>
 
 namespace mgsync {
@@ -84,8 +85,7 @@ std::string format_plan(std::span<const measurement> all, detail wanted) {
     if (wanted == detail::every || text.empty() || lines <= most_lines) text += of_this;
     else left_out += run;
   }
-  if (left_out != 0)
-    text += fmt::format("and {} more point{} (--verbose lists each)\n", left_out, left_out == 1 ? "" : "s");
+  if (left_out != 0) text += fmt::format("and {} (--verbose lists each)\n", counted(left_out, "more point"));
   if (wanted == detail::grouped) text += by_reason("waived", waived, all.size());
   return text;
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -19,8 +20,7 @@ double transfer_us(const step& s, int members) {
 }
 
 std::string word_for(const step& s, int members) {
-  const bool gpus = s.device == topology::device::gpu;
-  return fmt::format("{} {}{}", members, gpus ? "GPU" : "host member", members == 1 ? "" : "s");
+  return counted(members, s.device == topology::device::gpu ? "GPU" : "host member");
 }
 
 std::string names_of(const std::vector<std::string>& names, std::size_t most) {
@@ -232,9 +232,8 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
   for (const auto& [members, text] : there) of.push_back(text);
   if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(of, ", "), beside);
   if (barriers == 0) return "these results are of no barrier that was measured to its end";
-  return fmt::format(
-      "of {} result{} of barriers here none was measured to its end, idle, and passed its check", barriers,
-      barriers == 1 ? "" : "s");
+  return fmt::format("of {} of barriers here none was measured to its end, idle, and passed its check",
+                     counted(barriers, "result"));
 }
 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {

@@ -31,7 +31,7 @@ void check(const bar_chart&) {}
 void check(const timeline&) {}
 
 table data(const chart& c) {
-  table t{c.heading, {"curve", {c.x.label, ">"}, {c.y.label, ">"}, {"low", ">"}, {"high", ">"}, "note"}};
+  table t{c.heading, {"curve", {c.x.label, ">"}, {c.y.label, ">"}, "low | >", "high | >", "note"}};
   for (const auto& one : c.curves)
     for (const auto& p : one.points)
       t.add({one.name,
@@ -55,7 +55,7 @@ table data(const heat_map& map) {
 table data(const bar_chart& c) {
   table t{c.heading, {""}};
   for (const auto& part : c.part_names) t.columns.push_back({part, ">"});
-  t.columns.insert(t.columns.end(), {{c.values.label, ">"}, {"low", ">"}, {"high", ">"}, "note"});
+  t.columns.insert(t.columns.end(), {{c.values.label, ">"}, "low | >", "high | >", "note"});
   for (const auto& b : c.bars) {
     std::vector<table_entry> row{b.name};
     for (std::size_t i = 0; i < c.part_names.size(); ++i)

@@ -1,4 +1,4 @@
-#include "src/report/glossary.hpp"
+#include "src/report/page.hpp"
 
 #include <fmt/format.h>
 

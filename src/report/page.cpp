@@ -12,7 +12,6 @@
 #include "src/base/json_fields.hpp"
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
-#include "src/report/glossary.hpp"
 #include "src/report/svg.hpp"
 #include "src/results/frame/results_table.hpp"
 

@@ -60,4 +60,7 @@ std::string to_html(const page&);
 std::string page_style();
 std::string_view page_script();
 
+// A folded section with every word and its sentence.
+std::string html_glossary();
+
 }  // namespace mgsync::report

@@ -32,21 +32,28 @@ struct frame {
   bool counts = false;  // the axis shows whole numbers only
 };
 
+// Draws each tick with its line, and below it its number, unless that would overlap the one before.
+template <class Line>
+void number_ticks(canvas& on, const ruler& across, double y, bool whole_only, const Line& line) {
+  double last = -1e9;
+  for (const auto& tick : across.ticks()) {
+    if (whole_only && tick.label.find('.') != std::string::npos) continue;
+    line(tick.px);
+    const double half = width_of(tick.label, 6) / 2;
+    if (tick.px - half < last + 6) continue;
+    on.text(tick.px, y, tick.label, "mg-soft", "middle");
+    last = tick.px + half;
+  }
+}
+
 void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up, const frame& in) {
   const auto [left, end, from, to, counts] = in;
   for (const auto& tick : up.ticks()) {
     on.line(left, tick.px, end, tick.px, "mg-grid");
     on.text(left - 6, tick.px + 4, tick.label, "mg-soft", "end");
   }
-  double last = -1e9;
-  for (const auto& tick : across.ticks()) {
-    if (counts && tick.label.find('.') != std::string::npos) continue;
-    on.line(tick.px, to, tick.px, to + 4, "mg-axis");
-    const double half = width_of(tick.label, 6) / 2;
-    if (tick.px - half < last + 6) continue;  // this label would overlap the previous one
-    on.text(tick.px, to + 17, tick.label, "mg-soft", "middle");
-    last = tick.px + half;
-  }
+  number_ticks(on, across, to + 17, counts,
+               [&, bottom = to](double x) { on.line(x, bottom, x, bottom + 4, "mg-axis"); });
   on.line(left, to, end, to, "mg-axis");
   on.text((left + end) / 2, to + 36, fitted(x.label, end - left), "mg-text", "middle");
   on.text(18, (from + to) / 2, fitted(y.label, to - from), "mg-text", "middle", -90);
@@ -328,14 +335,7 @@ std::string draw(const bar_chart& c, const look& how) {
                    width - right - std::clamp(notes + 60, 60.0, 300.0);  // room for the values after the bars
   // On a logarithmic scale even the shortest bar has a length.
   const ruler across(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end);
-  double last = -1e9;
-  for (const auto& tick : across.ticks()) {
-    on.line(tick.px, from, tick.px, to, "mg-grid");
-    const double half = width_of(tick.label, 6) / 2;
-    if (tick.px - half < last + 6) continue;  // this label would overlap the previous one
-    on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
-    last = tick.px + half;
-  }
+  number_ticks(on, across, to + 16, false, [&](double x) { on.line(x, from, x, to, "mg-grid"); });
   for (std::size_t i = 0; i < c.bars.size(); ++i) {
     const auto& b = c.bars[i];
     const double y = from + high * static_cast<double>(i) + 3;

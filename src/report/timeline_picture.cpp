@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/report/canvas.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -29,19 +30,13 @@ bool alike(const track& a, const track& b) {
                     [](const event& x, const event& y) { return x.name == y.name; });
 }
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 merged_row merge(std::span<const track> some) {
   merged_row row{some.front().name, some.size(), {}};
   if (some.size() > 1) row.name += "-" + std::string(split_name(some.back().name).second);
   for (std::size_t k = 0; k < some.front().events.size(); ++k) {
     std::vector<double> begins, ends;
     for (const auto& one : some) begins.push_back(one.events[k].begin), ends.push_back(one.events[k].end);
-    row.events.push_back({some.front().events[k].name, median_of(begins), median_of(ends),
+    row.events.push_back({some.front().events[k].name, middle_one(begins), middle_one(ends),
                           std::ranges::min(begins), std::ranges::max(ends),
                           some.size() == 1 ? some.front().events[k].note : std::string()});
   }

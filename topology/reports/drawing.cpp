@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
 #include "topology/connection.hpp"
 
 namespace mgsync::topology {
@@ -27,7 +28,7 @@ std::vector<switch_bar> bars_of(const machine& m) {
   for (auto& [gpus, bar] : bars) {
     const auto n = bar.switches.size();
     const bool hidden = m.switches[static_cast<std::size_t>(bar.switches.front())].pci_bus_id.empty();
-    bar.label = hidden ? "NVSwitches (not visible)" : n == 1 ? "1 NVSwitch" : fmt::format("{} NVSwitches", n);
+    bar.label = hidden ? "NVSwitches (not visible)" : counted(n, "NVSwitch", "es");
     result.push_back(std::move(bar));
   }
   std::sort(result.begin(), result.end(), [](auto& a, auto& b) { return a.switches < b.switches; });
@@ -101,7 +102,7 @@ double line_width(const drawing& d, const bundle& b) {
 }
 
 std::string bundle_label(const bundle& b) {
-  const std::string links = b.links == 1 ? "1 link" : fmt::format("{} links", b.links);
+  const auto links = counted(b.links, "link");
   return b.gbps > 0 ? fmt::format("{}, {:.0f} GB/s", links, b.gbps) : links;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/reports/reports.hpp"
@@ -12,10 +13,6 @@ namespace mgsync::topology {
 namespace {
 
 constexpr std::size_t widest_matrix = 32;  // GPUs; with more, a matrix is printed only if its entries differ
-
-std::string plural(std::size_t n, std::string_view word) {
-  return fmt::format("{} {}{}", n, word, n == 1 ? "" : word.ends_with("ch") ? "es" : "s");
-}
 
 std::string or_unknown(const std::string& text) { return text.empty() ? "?" : text; }
 
@@ -53,10 +50,10 @@ void write_cpus(std::string& out, const machine& m) {
   std::size_t threads = 0;
   for (const auto& c : m.cores) threads += c.cpus.size();
   out += fmt::format("Machine {} ({})\n", or_unknown(m.host), or_unknown(m.source));
-  out += fmt::format("  {}, {}, {}, {}\n", plural(m.packages.size(), "package"),
-                     plural(m.numa_nodes.size(), "NUMA node"), plural(m.cores.size(), "core"),
-                     plural(threads, "hardware thread"));
-  out += fmt::format("  this process may use {}{}\n", plural(m.allowed_cpus.size(), "CPU"),
+  out += fmt::format("  {}, {}, {}, {}\n", counted(m.packages.size(), "package"),
+                     counted(m.numa_nodes.size(), "NUMA node"), counted(m.cores.size(), "core"),
+                     counted(threads, "hardware thread"));
+  out += fmt::format("  this process may use {}{}\n", counted(m.allowed_cpus.size(), "CPU"),
                      m.allowed_cpus.empty() ? "" : ": " + write_cpu_list(m.allowed_cpus));
   for (const auto& n : m.numa_nodes) {
     std::vector<int> cpus;
@@ -94,7 +91,7 @@ std::string nvlink_sentence(const machine& m, const connection_table& connection
     for (int a = 0; a < connections.size(); ++a)
       for (int b = 0; b < connections.size(); ++b) unknown = unknown || connections(a, b).between_domains;
     return fmt::format(
-        "switched by {}{}", plural(m.switches.size(), "NVSwitch"),
+        "switched by {}{}", counted(m.switches.size(), "NVSwitch", "es"),
         unknown ? fmt::format(", in {} domains whose links to each other are unknown", switch_domains(m))
                 : std::string{});
   }
@@ -188,7 +185,7 @@ void write_pins(std::string& out, const survey& s, bool several, const machine& 
     table.row({fmt::format("{}{} {}", several ? fmt::format("rank {} on {}: ", p.rank, p.host) : "",
                            s.kind == device::gpu ? "GPU" : "member", p.member),
                p.cpu ? fmt::format("CPU {}", *p.cpu) : "-", p.why});
-  out += fmt::format("\nPinning of {}{}\n{}", plural(s.pins.size(), "member"),
+  out += fmt::format("\nPinning of {}{}\n{}", counted(s.pins.size(), "member"),
                      m.is_this_machine ? "" : " (a plan: this is not the machine that runs mgsync)",
                      table.text());
   for (const auto& note : s.notes) out += fmt::format("  {}\n", note);

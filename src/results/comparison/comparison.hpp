@@ -88,4 +88,10 @@ std::vector<std::string> doubtful_sides(const comparison&);
 // The number of points whose interval allows a change for the worse beyond the limit without showing one.
 std::size_t undecided(const comparison&, double limit);
 
+// A table for each metric. Columns: backend variant members ranks shape, an axis each that varies, BASE_us
+// NEW_us NEW/BASE ci95 result note. Slower points first, the most slowed at the top, then faster ones, then
+// the rest in the order of BASE. Below the table: the points of one side only, a summary, and what the
+// numbers mean.
+std::string format_comparison(const comparison&);
+
 }  // namespace mgsync

@@ -1,4 +1,4 @@
-#include "src/results/comparison/comparison_table.hpp"
+#include "src/results/comparison/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,12 +35,12 @@ std::vector<std::string> row_of(const compared_point& one, const conditions& und
 }
 
 std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
-  std::vector<column> columns{{"backend"}, {"variant"}, {"members", ">"}, {"ranks", ">"}, {"shape", ">"}};
+  std::vector<column> columns{{"backend"}, {"variant"}, "members | >", "ranks | >", "shape | >"};
   for (const auto& name : under.varying) columns.push_back({name});
   const bool latency = column_name(measured) == "latency_us";
   for (const auto* side : {"BASE", "NEW"})
     columns.push_back({fmt::format("{}_{}", side, latency ? "us" : column_name(measured)), ">"});
-  columns.insert(columns.end(), {{"NEW/BASE", ">"}, {"ci95"}, {"result"}, {"note"}});
+  columns.insert(columns.end(), {"NEW/BASE | >", {"ci95"}, {"result"}, {"note"}});
   return columns;
 }
 

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "src/base/units.hpp"
 #include <fmt/format.h>
 
 namespace mgsync {
 namespace {
 
-std::string so_many_points(std::size_t count) {
-  return fmt::format("{} point{}", count, count == 1 ? "" : "s");
-}
 std::string so_many_are(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "is" : "are"); }
 
 // The largest member count of any point: the node is judged as a whole, not a part of it.
@@ -26,10 +24,10 @@ std::string not_judged(const comparison& compared, std::size_t uncertain) {
   std::string text;
   if (uncertain > 0) text += fmt::format("; {} too uncertain to tell", so_many_are(uncertain));
   if (const auto more = compared.only_base.size(); more > 0)
-    text += fmt::format("; {} of the reference {} not measured here", so_many_points(more),
+    text += fmt::format("; {} of the reference {} not measured here", counted(more, "point"),
                         more == 1 ? "was" : "were");
   if (const auto more = compared.only_new.size(); more > 0)
-    text += fmt::format("; {} {} no reference", so_many_points(more), more == 1 ? "has" : "have");
+    text += fmt::format("; {} {} no reference", counted(more, "point"), more == 1 ? "has" : "have");
   return text + ".";
 }
 
@@ -52,7 +50,7 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
   const auto rest = not_judged(compared, compared.points.size() -
                                              std::min(compared.points.size(), within + worse + unchecked));
   const auto of_both = fmt::format("of {} that it and the reference both have, ",
-                                   so_many_points(compared.points.size() + lost));
+                                   counted(compared.points.size() + lost, "point"));
   const auto near = fmt::format("{} shown to be within {:.4g}% of it", so_many_are(within), 100 * limit);
   const bool enough =
       compared.points.size() >= least_points_of_a_node &&
@@ -73,8 +71,8 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
   } else if (within < least_points_of_a_node || !whole) {
     found.sentence = fmt::format(
         "Whether this node is normal cannot be told: {}{}, and it takes {}, of which one is over {}{} {}",
-        of_both, near, least_points_of_a_node,
-        all == 0 ? "all members" : fmt::format("{} member{}", all, all == 1 ? "" : "s"), rest, remedy);
+        of_both, near, least_points_of_a_node, all == 0 ? "all members" : counted(all, "member"), rest,
+        remedy);
   } else {
     found.what = node_state::normal;
     found.sentence =

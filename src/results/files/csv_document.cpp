@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,7 +50,7 @@ columns columns_of(const std::vector<result>& results) {
 }
 
 // A way of fields (src/base/fields.hpp) that makes a column of each field; the columns of a metric's numbers
-// begin with the metric's name.
+// begin with the metric's name, those of a verdict with "verdict".
 class cells {
  public:
   cells(std::vector<field>& row, const columns& all, std::string of = "", bool empty = false)
@@ -67,20 +69,63 @@ class cells {
     if (key != "unit") add(key, text);  // the column's name contains the unit
   }
   void needs(std::string_view key, std::integral auto number) { add(key, fmt::format("{}", number)); }
-  void needs(std::string_view key, topology::device device) { add(key, std::string(to_string(device))); }
+  template <class Word>
+  requires std::is_enum_v<Word>
+  void needs(std::string_view key, Word word) { add(key, std::string(to_string(word))); }
   void needs(std::string_view, better) {}
+  void needs(std::string_view, verdict_kind kind) { row_.emplace_back(of_, to_string(kind)); }
   void needs(std::string_view, const by_name<std::vector<axis>>& axes) {
     for (const auto& name : all_.axes) {
       const auto found = std::ranges::find(axes.list, name, &axis::name);
       add(name, found == axes.list.end() ? "" : text_of(*found));
     }
   }
+  void needs(std::string_view key, verdict& one) {
+    cells of_it(row_, all_, std::string(key), one.kind == verdict_kind::unchecked);
+    fields(of_it, one);
+  }
+  void needs(std::string_view, const by_name<std::vector<metric>>& metrics) {
+    for (metric column : all_.metrics) {
+      const auto found = std::ranges::find(metrics.list, column_name(column),
+                                           [](const metric& one) { return column_name(one); });
+      const bool has = found != metrics.list.end();
+      if (has) column = *found;
+      cells of_it(row_, all_, column_name(column), !has);
+      fields(of_it, column);
+    }
+  }
   void may(std::string_view key, std::optional<double> value) { needs(key, value.value_or(NAN)); }
+  void may(std::string_view key, const auto& value) { needs(key, value); }
+  void may(std::string_view, const std::vector<attachment>&) {}
+  void may(std::string_view, const std::map<std::string, std::string>& environment) {
+    add_all(all_.environment, environment);
+  }
+  template <class Tell, class Take>
+  void may(std::string_view key, const told_as<std::vector<std::string>, Tell, Take>& notes) {
+    add(key, fmt::format("{}", fmt::join(notes.value, "; ")));
+  }
+  void operator()(std::string_view, const std::map<std::string, std::string>& details) {
+    add_all(all_.details, details);
+  }
+  void operator()(std::string_view, const quantities_by_name& quantities) {
+    for (const auto& column : all_.quantities) {
+      const auto found = quantities.find(column.name);
+      const bool has = found != quantities.end() && found->second.unit == column.unit;
+      add(column_name(column), has ? fmt::format("{}", fmt::join(found->second.values, " ")) : "");
+    }
+  }
+  void operator()(std::string_view key, const std::vector<doubt>& doubts) {
+    if (all_.doubts) add(key, words_of(doubts));
+  }
+  void operator()(std::string_view, const std::optional<known_facts>&) {}
 
  private:
   void add(std::string_view key, std::string text) {
     row_.emplace_back(of_ + (of_.empty() || key.empty() ? "" : "_") + std::string(key),
                       empty_ ? "" : std::move(text));
+  }
+  void add_all(const std::vector<std::string>& keys, const std::map<std::string, std::string>& words) {
+    for (const auto& key : keys) add(key, words.contains(key) ? words.at(key) : "");
   }
 
   std::vector<field>& row_;
@@ -89,49 +134,16 @@ class cells {
   bool empty_;
 };
 
-void add_metric(std::vector<field>& row, const columns& all, metric column, const result& one) {
-  const metric* found = one.find(column.name);
-  const bool has = found != nullptr && column_name(*found) == column_name(column);
-  cells way(row, all, column_name(column), !has);
-  if (has) column = *found;
-  fields(way, column);
-}
-
 // Column names together with their values, so that the header always matches the rows.
 std::vector<field> row_of(const columns& all, const json_document& document, const result& one) {
-  const bool unchecked = one.verdict.kind == verdict_kind::unchecked;
   const auto or_else = [&one](const char* key, const std::string& otherwise) {
     const auto found = one.found(key);
     return found.empty() ? otherwise : found;
   };
   std::vector<field> row{{"host", or_else("host", document.machine.host)},
                          {"mgsync", or_else("mgsync", document.machine.mgsync)}};
-  point of = one.point;
   cells way(row, all);
-  fields(way, of);
-  row.insert(row.end(), {{"status", std::string(to_string(one.status))},
-                         {"reason", one.reason},
-                         {"attempt", fmt::format("{}", one.attempt)},
-                         {"verdict", std::string(to_string(one.verdict.kind))},
-                         {"verdict_scope", unchecked ? "" : std::string(to_string(one.verdict.scope))},
-                         {"verdict_passed", unchecked ? "" : fmt::format("{}", one.verdict.passed)},
-                         {"check_rounds", fmt::format("{}", one.verdict.rounds)},
-                         {"check_violations", unchecked ? "" : fmt::format("{}", one.verdict.violations)}});
-  for (const auto& key : all.details) {
-    const auto found = one.verdict.details.find(key);
-    row.emplace_back("verdict_" + key, found == one.verdict.details.end() ? "" : found->second);
-  }
-  for (const metric& each : all.metrics) add_metric(row, all, each, one);
-  row.emplace_back("stopped", std::string(to_string(one.stopped)));
-  row.emplace_back("method", one.method);
-  for (const auto& key : all.environment) row.emplace_back(key, one.found(key));
-  for (const auto& column : all.quantities) {
-    const auto found = one.quantities.find(column.name);
-    const bool has = found != one.quantities.end() && found->second.unit == column.unit;
-    row.emplace_back(column_name(column), has ? fmt::format("{}", fmt::join(found->second.values, " ")) : "");
-  }
-  row.emplace_back("notes", fmt::format("{}", fmt::join(one.notes, "; ")));
-  if (all.doubts) row.emplace_back("doubts", words_of(one.doubts));
+  fields(way, const_cast<result&>(one));  // changes nothing
   return row;
 }
 

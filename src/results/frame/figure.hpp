@@ -30,9 +30,9 @@ struct chart_point {
 
 struct curve {
   std::string name;
-  std::vector<chart_point> points;  // in the order of x
-  bool reference = false;           // from elsewhere (a paper, a prediction): drawn dashed
-  bool dots = false;                // draw the points without a line, and intervals as bars
+  std::vector<chart_point> points{};  // in the order of x
+  bool reference = false;             // from elsewhere (a paper, a prediction): drawn dashed
+  bool dots = false;                  // draw the points without a line, and intervals as bars
 };
 
 struct chart {
@@ -44,10 +44,10 @@ struct chart {
 struct heat_map {
   figure_heading heading;
   std::string row_label, column_label;
-  std::vector<std::string> rows, columns;
+  std::vector<std::string> rows{}, columns{};
   std::vector<std::vector<std::optional<double>>>
-      values;  // [row][column]; nothing: not measured, `holes` says why
-  std::string unit;
+      values{};  // [row][column]; nothing: not measured, `holes` says why
+  std::string unit{};
   std::vector<std::vector<std::string>> holes{};    // [row][column]; may be empty
   std::vector<std::vector<std::string>> sources{};  // [row][column], as a chart point's; may be empty
 

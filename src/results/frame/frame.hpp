@@ -1,4 +1,4 @@
-// Selects, groups and joins rows of any type, for evaluations. Rows are results, or what a study made of
+// Selects and groups rows of any type, for evaluations. Rows are results, or what a study made of
 // them. A frame holds pointers to rows that somebody else owns.
 //     const auto sums = where(results, is_measured_of("reduction"));
 //     for (const auto& [type, some] : by(sums, word("type")))
@@ -101,20 +101,6 @@ std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const fram
     lines[std::invoke(down, one)][std::invoke(across, one)] = &one;
   }
   return lines;
-}
-
-// Pairs each row of one side with the row of the other side that has the same key; rows without a partner are
-// left out.
-template <class Rows, class Others, class Key>
-std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> join(const Rows& rows,
-                                                                                  const Others& others,
-                                                                                  const Key& key) {
-  std::vector<std::pair<const frames::row<Rows>*, const frames::row<Others>*>> pairs;
-  const auto partners = one_by(others, key);
-  for (const auto& each : rows)
-    if (const auto found = partners.find(std::invoke(key, frames::row_of(each))); found != partners.end())
-      pairs.emplace_back(&frames::row_of(each), found->second);
-  return pairs;
 }
 
 // The value of a key, or nullptr.

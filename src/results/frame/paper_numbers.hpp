@@ -12,7 +12,7 @@ namespace mgsync {
 
 // One cell of a paper's table, or one number of its text.
 struct paper_number {
-  std::string paper;     // "000" to "004"
+  std::string paper;     // "000" to "004"; of what is no paper, whose number it is: "CUB"
   std::string place;     // "table II", "figure 4", "text"
   std::string row;       // the row's name in the paper, or a description
   std::string machine;   // "V100", "P100"

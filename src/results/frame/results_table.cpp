@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/table.hpp"
 
@@ -138,9 +139,8 @@ std::string note_of(const cell_rows& cell, const result& one) {
       times > 0 && std::isfinite(times) && !cell.ties(one))
     words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
   if (first.confidence < 0.95)
-    words.push_back(fmt::format("{} {}{} only", first.raw.size(),
-                                one.found("processes").empty() ? "batch" : "process",
-                                first.raw.size() == 1 ? "" : "es"));
+    words.push_back(counted(first.raw.size(), one.found("processes").empty() ? "batch" : "process", "es") +
+                    " only");
   if (!p.node.empty()) words.push_back("on " + p.node);
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant)
@@ -155,13 +155,13 @@ std::vector<column> columns_of(const section& all, const conditions& under) {
   const bool barriers = all.study == point{}.study;
   const bool less = all.measured == nullptr || all.measured->better == better::less;
   std::vector<column> columns{
-      {barriers ? "backend" : "subject"}, {"variant"}, {"members", ">"}, {"ranks", ">"}, {"shape", ">"}};
+      {barriers ? "backend" : "subject"}, {"variant"}, "members | >", "ranks | >", "shape | >"};
   for (const auto& name : under.varying) columns.push_back({name});
   columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), ">"});
-  columns.push_back({"", "", "", 1});
-  columns.push_back({"ci95", "", "", 1});
+  columns.push_back({"", "", 1});
+  columns.push_back({"ci95", "", 1});
   columns.push_back({less ? "min" : "max", ">"});
-  columns.push_back({"samples", ">"});
+  columns.push_back("samples | >");
   for (const metric* one : all.further) columns.push_back({column_name(*one), ">"});
   columns.push_back({"status"});
   columns.push_back({"note"});

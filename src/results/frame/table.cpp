@@ -27,6 +27,13 @@ std::size_t letters_of(std::string_view words) {
 
 }  // namespace
 
+column::column(const char* words) : title(words) {
+  const auto bar = title.find(" | ");
+  if (bar == std::string::npos) return;
+  format = title.substr(bar + 3);
+  title.resize(bar);
+}
+
 range ci95_of(const metric& m, double factor) { return {m.ci95_low * factor, m.ci95_high * factor}; }
 
 std::string table_entry::text(const column& in) const {

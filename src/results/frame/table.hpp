@@ -1,6 +1,6 @@
 // Tables as plain values. A column's format says once how its numbers are written; rows give the bare
 // numbers:
-//     table t{{"sums", "Sums over memory", "One each."}, {"way", {"time", ".2f", "us"}, {"share", ".1f %"}}};
+//     table t{{"sums", "Sums over memory", "One each."}, {"way", "time, us | .2f", "share | .1f %"}};
 //     t.add({r.point.subject, r.find("time"), ratio(least, mine)}, short_key(r.point));
 //     e.add(std::move(t));
 // This file writes them as text and as Markdown, src/report as HTML.
@@ -26,21 +26,18 @@ struct figure_heading {
   std::string caption{};
 };
 
-// A column without a format holds words and is left-aligned, one with a format right-aligned. ">" writes a
-// number in its shortest form; ".2f" and the like as in fmt; ".1f %" a share, so that 0.5 becomes "50.0 %".
+// A column: "barrier" holds words and is left-aligned; "time, us | .2f" numbers, right-aligned, and behind
+// the bar their format: ">" writes a number in its shortest form; ".2f" and the like as in fmt; ".1f %" a
+// share, so that 0.5 becomes "50.0 %".
 struct column {
   std::string title;
   std::string format{};
-  std::string unit{};      // part of the title: "time, us"
   std::size_t blanks = 2;  // blanks before this column in text
 
-  column(const char* words) : title(words) {}             // implicit, so that columns can be
-  column(std::string words) : title(std::move(words)) {}  // given by their titles alone
-  column(std::string words, std::string format_, std::string unit_ = "", std::size_t blanks_ = 2)
-      : title(unit_.empty() ? std::move(words) : words + ", " + unit_),
-        format(std::move(format_)),
-        unit(std::move(unit_)),
-        blanks(blanks_) {}
+  column(const char* words);                              // implicit, so that columns can be given as texts
+  column(std::string words) : title(std::move(words)) {}  // a title alone, whatever it holds
+  column(std::string words, std::string format_, std::size_t blanks_ = 2)
+      : title(std::move(words)), format(std::move(format_)), blanks(blanks_) {}
 
   bool is_right() const { return !format.empty(); }
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "src/results/values/result.hpp"
 #include "src/results/values/statistics.hpp"
 
@@ -87,8 +88,8 @@ std::string summary_of(std::span<const std::vector<doubt>> points) {
     });
     words.push_back(fmt::format("{} ({})", one.text, count));
   }
-  return fmt::format("{} of {} point{} mean{} little: {}", doubted, points.size(),
-                     points.size() == 1 ? "" : "s", doubted == 1 ? "s" : "", fmt::join(words, ", "));
+  return fmt::format("{} of {} mean{} little: {}", doubted, counted(points.size(), "point"),
+                     doubted == 1 ? "s" : "", fmt::join(words, ", "));
 }
 
 std::string summary_of(std::span<const result* const> results) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/json_fields.hpp"
+#include "src/base/units.hpp"
 #include "src/results/values/checksum.hpp"
 
 namespace mgsync {
@@ -65,8 +66,7 @@ std::string subject_of(const point& one) {
 }
 
 std::string count_of_members(const point& one) {
-  return fmt::format("{} {}{}", one.members, one.device == topology::device::gpu ? "GPU" : "host member",
-                     one.members == 1 ? "" : "s");
+  return counted(one.members, one.device == topology::device::gpu ? "GPU" : "host member");
 }
 
 std::string name_of(const point& one) {

@@ -38,6 +38,13 @@ double spread_of_sorted(const std::vector<double>& values) {
 
 }  // namespace
 
+double middle_one(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 double median(std::span<const double> values) { return quantile_of_sorted(sorted(values, "median"), 0.5); }
 
 double minimum(std::span<const double> values) { return sorted(values, "minimum").front(); }

@@ -25,6 +25,8 @@ inline constexpr std::size_t samples_for_percentiles = 100;
 // The following functions take values in any order and return a value in their unit. They throw
 // std::invalid_argument without values.
 double median(std::span<const double> values);
+// The one in the middle, of two the larger: a value that was measured. 0 where there are none.
+double middle_one(std::vector<double> values);
 double minimum(std::span<const double> values);
 // The p-quantile, 0 <= p <= 1, linear between order statistics (Hyndman and Fan's type 7).
 double quantile(std::span<const double> values, double p);

@@ -37,6 +37,9 @@ using shape_place = std::tuple<bool, double, double>;
 shape_place place_of_shape(const point&);
 // Words as a figure's name: letters, digits, points and dashes.
 std::string word_for_names(std::string words);
+// Conditions: not beside a load; NVIDIA's own, on the device.
+bool is_idle(const result&);
+bool is_vendors(const result&);
 
 // Adds a figure with every level from a warp to several GPUs, launches and host members (001, figures 12 and
 // 13): for each maker the fastest barrier that a program can call, and in a pale colour what is faster but
@@ -49,6 +52,8 @@ void add_ranked(std::span<const result>, evaluation&);
 // fastest of these rows, of one group and shape, that a program can call, beside the fastest of each other
 // maker. Empty: none can be called, or there is no other maker's.
 std::string headline(const std::vector<const result*>& rows);
+// Adds the fastest barrier of each group and shape, and which one to take.
+void add_fastest(std::span<const result>, evaluation&);
 // Adds barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);
 

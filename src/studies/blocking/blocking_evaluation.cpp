@@ -148,17 +148,8 @@ void add_outcomes(std::span<const result> all, evaluation& e) {
   table outcomes{{"outcomes", "What becomes of the others while some stay away (000, section VIII)",
                   "held: they passed, and nobody before all who had to come; passed: without holding; hung: "
                   "they did not pass."},
-                 {"level",
-                  "barrier",
-                  {"of", ">"},
-                  "exit before",
-                  "exit late",
-                  "spin",
-                  "elsewhere",
-                  "late",
-                  "drop",
-                  "foretold: exit",
-                  "spin"}};
+                 {"level", "barrier", "of | >", "exit before", "exit late", "spin", "elsewhere", "late",
+                  "drop", "foretold: exit", "spin"}};
   for (const auto& [barrier, row] : rows) {
     const auto* known = find_method(barrier.level, barrier.name);
     const auto source = short_key(row.begin()->second.front()->point);  // of several results, the first
@@ -239,15 +230,8 @@ void add_holding(std::span<const result> all, evaluation& e) {
   table t{{"holds", "Does it hold everybody? (000, figures 17 and 18)",
            "A violation: somebody left before the last arrived. The control is the same code without the "
            "barrier, and must violate in more than 99 % of its rounds."},
-          {"level",
-           "barrier",
-           {"of", ">"},
-           {"rounds", ".0f"},
-           {"violations", ".0f"},
-           {"at most, per round", ".1e"},
-           {"wrong data", ".0f"},
-           {"control violates", ".2f %"},
-           "verdict"}};
+          {"level", "barrier", "of | >", "rounds | .0f", "violations | .0f", "at most, per round | .1e",
+           "wrong data | .0f", "control violates | .2f %", "verdict"}};
   for (const auto& r : all) {
     if (!is_about(r, "holds") || !has_any_outcome(r)) continue;
     const auto barrier = barrier_of(r);

@@ -109,15 +109,8 @@ evaluation evaluate(std::span<const result> all) {
   table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)",
            "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be "
            "noise."},
-          {{"members", ">"},
-           "shape",
-           "launch",
-           {"call", ".0f"},
-           {"null kernel, additional", ".0f"},
-           {"fused overhead", ".0f"},
-           {"unit", ".0f", "us"},
-           {"null kernel, total", ".0f"},
-           {"other", ".0f"}}};
+          {"members | >", "shape", "launch", "call | .0f", "null kernel, additional | .0f",
+           "fused overhead | .0f", "unit, us | .0f", "null kernel, total | .0f", "other | .0f"}};
   for (const auto& [where, here] : places) {
     if (here.null == nullptr && here.total == nullptr && here.fused == nullptr) continue;
     const parts p{ns(here.null, "call"), ns(here.fused, "overhead"), ns(here.total, "time")};

@@ -8,7 +8,6 @@
 #include "src/results/frame/frame.hpp"
 #include "src/studies/levels/known_answers.hpp"
 #include "src/studies/levels/level_points.hpp"
-#include "src/studies/levels/level_tables.hpp"
 
 namespace mgsync::levels {
 
@@ -32,11 +31,11 @@ table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows
   table t{std::move(heading),
           {"type",
            "probe",
-           {"latency V100", ">"},
-           {"P100", ">"},
+           "latency V100 | >",
+           "P100 | >",
            {gpu.name, ".2f"},
-           {"throughput V100", ".3f"},
-           {"P100", ".3f"},
+           "throughput V100 | .3f",
+           "P100 | .3f",
            {gpu.name, ".3f"}}};
   for (const auto& row : rows)
     t.add({row.type, row.here.family, row.latency_cycles.v100, row.latency_cycles.p100,
@@ -60,12 +59,12 @@ table table_of_blocks(values all, const this_gpu& gpu) {
            "Latency in cycles of one block; barriers of blocks per us and SM, the largest over blocks per "
            "SM. V100's "
            "latencies are 20 + 2 x warps."},
-          {{"threads", ">"},
-           {"latency V100", ">"},
-           {"P100", ">"},
+          {"threads | >",
+           "latency V100 | >",
+           "P100 | >",
            {gpu.name, ".2f"},
-           {"throughput V100", ".3f"},
-           {"P100", ".3f"},
+           "throughput V100 | .3f",
+           "P100 | .3f",
            {gpu.name, ".3f"}}};
   for (const auto& row : table_5())
     t.add({row.threads, row.latency_cycles.v100, row.latency_cycles.p100,
@@ -77,7 +76,7 @@ table table_of_blocks(values all, const this_gpu& gpu) {
 table table_of_throughput(values all, const this_gpu& gpu) {
   table t{{"table-7", "Throughput (001, table 7)",
            "As printed; the rows of coalesced groups of 1 and 32 contradict the report's own table 4."},
-          {"type", "group size", {"V100", ">"}, {"P100", ">"}, {gpu.name, ".3f"}}};
+          {"type", "group size", "V100 | >", "P100 | >", {gpu.name, ".3f"}}};
   for (const auto& row : table_7()) {
     const unsigned threads = row.group_size == "32" ? 32 : row.group_size == "64" ? 64 : 1024;
     const auto per_us = block_syncs_per_us(all, gpu.mhz, threads);
@@ -98,12 +97,8 @@ table table_of_clocks(values all, const this_gpu& gpu) {
   table t{{"clocks", "By both clocks",
            "Cycles of one barrier: the SM's counter over chains of different lengths, and the host's clock "
            "over two launches of different length."},
-          {"probe",
-           {"threads", ">"},
-           {"cluster", ">"},
-           {"cycle counter", ".2f"},
-           {"host's clock", ".2f"},
-           {"host over counter", ".3f"}}};
+          {"probe", "threads | >", "cluster | >", "cycle counter | .2f", "host's clock | .2f",
+           "host over counter | .3f"}};
   for (const auto& v : all)
     if (const auto* host = v.quantity == quantity::latency ? by_host(all, v) : nullptr;
         host != nullptr && !gpu.not_checked.contains(v.family))
@@ -115,12 +110,8 @@ table table_of_clocks(values all, const this_gpu& gpu) {
 table table_of_methods(values all) {
   table t{{"table-2", "Methods and metrics (001, table 2)",
            "Points of this run; grids and more are measured as barriers (mgsync --backend grid)."},
-          {"level",
-           "method of the report",
-           "metric of the report",
-           {"cycle counter: latencies", ">"},
-           {"throughputs", ">"},
-           {"host's clock: latencies", ">"}}};
+          {"level", "method of the report", "metric of the report", "cycle counter: latencies | >",
+           "throughputs | >", "host's clock: latencies | >"}};
   const auto count = [&](std::string_view source, quantity what) {
     return std::ranges::count_if(
         all, [&](const auto& v) { return v.quantity == what && family(v.family).source == source; });
@@ -141,17 +132,8 @@ table table_of_all(values all, const this_gpu& gpu) {
            "Latency of one link: the slope of cycles over chain lengths. The interval is that of the median "
            "over launches, "
            "for L2 and DRAM the extremes over SMs."},
-          {"probe",
-           "what",
-           {"threads", ">"},
-           {"lanes", ">"},
-           {"cluster", ">"},
-           {"cycles", ".2f"},
-           {"from", ".2f"},
-           {"to", ".2f"},
-           {"ns", ".2f"},
-           {"residual", ".2f"},
-           "code"}};
+          {"probe", "what", "threads | >", "lanes | >", "cluster | >", "cycles | .2f", "from | .2f",
+           "to | .2f", "ns | .2f", "residual | .2f", "code"}};
   for (const auto& v : all) {
     if (v.quantity != quantity::latency || is_part_of_warp(v)) continue;
     const auto& f = family(v.family);

@@ -27,4 +27,10 @@ expectations expectations_of(std::span<const level_value>, const this_gpu&);
 // a finding.
 evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const expectation> further = {});
 
+// Whether the value is of a group of some lanes of a warp; these stand in a table by themselves.
+bool is_part_of_warp(const level_value&);
+// A row for each number of lanes, adjacent equal rows merged: values for that many of the lowest lanes, and
+// for as many drawn at random. No rows where none was measured.
+table table_of_lanes(std::span<const level_value>);
+
 }  // namespace mgsync::levels

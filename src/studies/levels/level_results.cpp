@@ -180,14 +180,8 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
   found.apart = {
       {"repetition", "What two runs do not repeat",
        "Slopes further apart than is asked for, or another mode of the raw samples at some chain length."},
-      {"probe",
-       "shape",
-       "where",
-       {"run 1", ".3f", "cycles"},
-       {"run 2", ".3f", "cycles"},
-       {"difference", ".2f %"},
-       "modes, run 1",
-       "modes, run 2"}};
+      {"probe", "shape", "where", "run 1, cycles | .3f", "run 2, cycles | .3f", "difference | .2f %",
+       "modes, run 1", "modes, run 2"}};
   std::map<std::string, tally> tallies;
   for (const auto& r : all) {
     if (!counts(r) || run_number(r.point) != second) continue;
@@ -228,14 +222,8 @@ table table_of_chance(std::span<const result> all) {
            "of a cluster stand where the launch puts them (on so many SMs, in so many launches), and where "
            "the study decides: warps begin together, a "
            "block asks for all of its SM's shared memory."},
-          {"probe",
-           "shape",
-           "left free",
-           {"run", ">"},
-           {"cycles, left free", ".2f"},
-           "SMs",
-           {"cycles, decided", ".2f"},
-           "SMs"}};
+          {"probe", "shape", "left free", "run | >", "cycles, left free | .2f", "SMs",
+           "cycles, decided | .2f", "SMs"}};
   const auto is_measured = [](const result& r) { return is_of_study(r) && r.has_metrics(); };
   const auto decided = one_by(where(all, is_measured, std::not_fn(is_left_free)),
                               [](const result& r) { return canonical_text(r.point); });

@@ -1,4 +1,4 @@
-#include "src/studies/levels/level_tables.hpp"
+#include "src/studies/levels/level_evaluation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,9 +34,9 @@ table table_of_lanes(std::span<const level_value> all) {
            "Cycles of a link, by the lanes that take part: the first so many, and as many drawn at random. A "
            "barrier of lanes that are "
            "together is no instruction; the shuffle of a coalesced group is library code, not code-checked."},
-          {{"lanes", ">"}}};
+          {"lanes | >"}};
   for (const auto name : groups)
-    t.columns.insert(t.columns.end(), {{std::string(name) + ", first", ".2f"}, {"random", ".2f"}});
+    t.columns.insert(t.columns.end(), {{std::string(name) + ", first", ".2f"}, "random | .2f"});
   if (std::ranges::none_of(all, is_part_of_warp)) return t;
   unsigned first = 1;  // the first of several equal rows
   for (unsigned lanes = 1; lanes <= 32; ++lanes) {

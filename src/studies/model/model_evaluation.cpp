@@ -9,7 +9,6 @@
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
 #include "src/studies/model/measured_crossing.hpp"
-#include "src/studies/model/wider_switches.hpp"
 
 namespace mgsync::model {
 namespace {
@@ -99,17 +98,8 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
            "The loop alone, without joining. Latency: a thread's or a warp's turn of one load at a time. C: "
            "throughput x latency (Little's law), what is under way at once; loads: C over 8 bytes and "
            "threads. V100, P100: 13.0 and 18.5 cycles."},
-          {"loop",
-           {"threads", ">"},
-           {"B/cycle V100", ">"},
-           {"P100", ">"},
-           {"here", ".2f"},
-           {"cycles a turn", ".2f"},
-           {"latency", ".1f"},
-           {"C V100", ">"},
-           {"P100", ">"},
-           {"here", ".0f"},
-           {"loads a thread", ".2f"}}};
+          {"loop", "threads | >", "B/cycle V100 | >", "P100 | >", "here | .2f", "cycles a turn | .2f",
+           "latency | .1f", "C V100 | >", "P100 | >", "here | .0f", "loads a thread | .2f"}};
   for (const auto& [form, f] : forms) {
     for (const auto& [workers, r] : f.loops) {
       const auto line = line_of(*r);
@@ -153,11 +143,7 @@ void add_joining(const steps& s, evaluation& e) {
            "Bare: five shuffles, or five barriers and five shuffles. Steps: with their stores, loads and "
            "additions. As a whole: a probe of joining with its branches, behind a loop that lanes may leave "
            "apart."},
-          {{"threads", ">"},
-           {"bare", ".0f"},
-           {"steps", ".0f"},
-           {"as a whole", ".0f"},
-           {"beyond the steps", ".0f"}}};
+          {"threads | >", "bare | .0f", "steps | .0f", "as a whole | .0f", "beyond the steps | .0f"}};
   for (const auto& [workers, whole] : s.join) {
     const auto alone = steps_alone(s, workers);
     const bool tree = workers > 32;
@@ -246,7 +232,7 @@ void add_curves(const std::string& form, const measured_form& f, const steps& s,
 void add_table_v(std::span<const result> all, evaluation& e) {
   table t{{"table-v", "A warp's sum of 32 numbers in shared memory (000, table V)",
            "Cycles, by the SM's counter. A sum that is wrong has no rank."},
-          {"way", "type", {"V100", ">"}, {"P100", ">"}, {"here", ".0f"}, {"ci95", ".0f"}, "sum"}};
+          {"way", "type", "V100 | >", "P100 | >", "here | .0f", "ci95 | .0f", "sum"}};
   for (const auto& way : warp_ways())
     for (const auto* r : where(all, is_measured_of("model"), is_subject("warp"), is_variant(way.name))) {
       const auto seen = r->number("seen"), expected = r->number("expected");
@@ -345,20 +331,9 @@ evaluation evaluate(std::span<const result> all) {
   table iv{{"table-iv", "From which size on more threads pay (000, table IV)",
             "Lat_sync: five shuffles, five barriers of the block, in cycles. For good: from there on more "
             "threads are never slower; its range over batches. Ratio: foretold over measured."},
-           {"loop",
-            "between",
-            {"Lat_sync V100", ">"},
-            {"P100", ">"},
-            {"here", ".0f"},
-            {"point V100", ">"},
-            {"P100", ">"},
-            {"first", ".0f"},
-            {"for good", ".0f"},
-            {"range", ".0f"},
-            {"paper's form", ".0f"},
-            {"ratio", ".2f"},
-            {"refined", ".0f"},
-            {"ratio", ".2f"}}};
+           {"loop", "between", "Lat_sync V100 | >", "P100 | >", "here | .0f", "point V100 | >", "P100 | >",
+            "first | .0f", "for good | .0f", "range | .0f", "paper's form | .0f", "ratio | .2f",
+            "refined | .0f", "ratio | .2f"}};
   expectations c;
   for (const auto& [form, f] : forms) {
     for (const auto& one : switches) add_switch(form, f, s, forms, one, iv, e, c);

@@ -42,4 +42,7 @@ struct refined_configuration {
 // Evaluates results of the study model, in any order; what was not measured is left out.
 evaluation evaluate(std::span<const result>);
 
+// Adds a table, an expectation for each pair and a sentence; nothing where there are no such results.
+void add_wider_switches(std::span<const result>, evaluation&);
+
 }  // namespace mgsync::model

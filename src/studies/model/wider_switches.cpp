@@ -1,4 +1,4 @@
-#include "src/studies/model/wider_switches.hpp"
+#include "src/studies/model/model_evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -180,17 +180,8 @@ void add_wider_switches(std::span<const result> results, evaluation& e) {
   table t{{"table-iv-wider", "From which size on more members pay",
            "Joining: us beside reading, by more members less by the few, where there is next to nothing to "
            "read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
-          {"between",
-           "type",
-           "memory",
-           {"joining", ".2f"},
-           {"first", ">"},
-           {"for good", ">"},
-           {"range", ">"},
-           {"paper's form", ">"},
-           {"ratio", ".2f"},
-           {"refined", ">"},
-           {"ratio", ".2f"}}};
+          {"between", "type", "memory", "joining | .2f", "first | >", "for good | >", "range | >",
+           "paper's form | >", "ratio | .2f", "refined | >", "ratio | .2f"}};
   expectations held;
   for (const auto& [s, sizes] : all)
     for (const auto& make : {block_to_grid, gpu_to_several, one_to_several})

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "src/results/values/statistics.hpp"
 #include "src/studies/pipeline/closed_form.hpp"
 
 namespace mgsync::pipeline {
@@ -23,12 +24,6 @@ double rounded(double value) { return std::round(value * 1000) / 1000; }
 cost_line rounded(const cost_line& line) { return {rounded(line.startup_ns), rounded(line.per_ns)}; }
 
 ticks of_cycles(double value) { return std::llround(std::max(0.0, value) * fine); }
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // The rows of one kernel instance, found by what they measured.
 class rows_of_instance {
@@ -315,10 +310,10 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   m.shared_bytes = facts.shared_bytes - 1024;
   m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
   m.persistent = true;
-  m.launch_ns = rounded(median_of(launches));
+  m.launch_ns = rounded(middle_one(launches));
   m.dma = rounded({fit.load.line.startup_ns / 2, fit.load.line.per_ns});  // half: a stage has two loads
-  m.dma_latency_ns = rounded(median_of(latencies));
-  m.chip_bytes_per_ns = rounded(median_of(chip));
+  m.dma_latency_ns = rounded(middle_one(latencies));
+  m.chip_bytes_per_ns = rounded(middle_one(chip));
   const bool by_bytes = fit.math_by_bytes.mean_error_percent < fit.math_by_multiply_adds.mean_error_percent;
   m.math_work = by_bytes ? work_unit::bytes : work_unit::multiply_adds;
   m.math = rounded(by_bytes ? fit.math_by_bytes.line : fit.math_by_multiply_adds.line);

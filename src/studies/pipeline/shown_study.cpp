@@ -8,6 +8,7 @@
 
 #include "src/base/units.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/results/frame/paper_numbers.hpp"
 #include "src/studies/pipeline/search.hpp"
 
 namespace mgsync::pipeline {
@@ -69,21 +70,19 @@ by_kernel_and_set predictions_of(const measured_study& study,
   return all;
 }
 
+double error_of_paper(const char* which) {
+  return number_of("003", "text", "2048 configurations", "A6000", fmt::format("{} error", which));
+}
+
 void add_errors(const by_kernel_and_set& all, const namer& name, evaluation& e) {
-  table t{{name("pipeline-errors"), "Predicted against measured: products whose sizes the model never saw",
-           "Errors are |predicted - measured| / measured; less launch: the empty launch subtracted from "
-           "both, as paper 003 does (its figures: mean 4.5 %, "
-           "largest 21.5 %). The second model is launch + first load + sum of max(DMA, math, epilogue) + "
-           "last epilogue."},
-          {"kernel",
-           "sizes",
-           {"products", ">"},
-           {"whole, mean", ".2f %"},
-           {"largest", ".2f %"},
-           {"less launch, mean", ".2f %"},
-           {"largest", ".2f %"},
-           {"second model, mean", ".2f %"},
-           {"largest", ".2f %"}}};
+  table t{
+      {name("pipeline-errors"), "Predicted against measured: products whose sizes the model never saw",
+       fmt::format("Errors are |predicted - measured| / measured; less launch: the empty launch subtracted "
+                   "from both, as paper 003 does (its figures: mean {:.1f} %, largest {:.1f} %). The second "
+                   "model is launch + first load + sum of max(DMA, math, epilogue) + last epilogue.",
+                   error_of_paper("mean"), error_of_paper("largest"))},
+      {"kernel", "sizes", "products | >", "whole, mean | .2f %", "largest | .2f %",
+       "less launch, mean | .2f %", "largest | .2f %", "second model, mean | .2f %", "largest | .2f %"}};
   for (const auto& [kernel, sets] : all)
     for (const auto& [set, rows] : sets) {
       const auto whole = summarize_errors(rows.whole), less = summarize_errors(rows.less_launch),
@@ -110,8 +109,9 @@ void add_histograms(const by_kernel_and_set& all, const namer& name, evaluation&
     bar_chart c{
         {name(fmt::format("pipeline-histogram-{}-{}", kernel.first, kernel.second)),
          fmt::format("Prediction errors, {}: {} products", kernel_name(kernel.first, kernel.second), s.count),
-         "Signed errors with the launch subtracted, in bins of 2 %; the outermost hold what lies beyond. The "
-         "paper's mean is 4.5 %, its largest 21.5 %."},
+         fmt::format("Signed errors with the launch subtracted, in bins of 2 %; the outermost hold what lies "
+                     "beyond. The paper's mean is {:.1f} %, its largest {:.1f} %.",
+                     error_of_paper("mean"), error_of_paper("largest"))},
         {"products"},
         {},
         {}};
@@ -150,14 +150,10 @@ void add_cloud(const by_kernel_and_set& all, const namer& name, evaluation& e) {
 
 void add_choices(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                  const namer& name, evaluation& e) {
-  table t{{name("pipeline-choices"), "The model's best tile against the best measured",
-           "Of each kernel's tiles, per size of the paper's grid."},
-          {"kernel",
-           {"sizes", ">"},
-           {"at most 5 % slower", ">"},
-           {"share", ".1f %"},
-           {"mean", ".2f %"},
-           {"worst", ".2f %"}}};
+  table t{
+      {name("pipeline-choices"), "The model's best tile against the best measured",
+       "Of each kernel's tiles, per size of the paper's grid."},
+      {"kernel", "sizes | >", "at most 5 % slower | >", "share | .1f %", "mean | .2f %", "worst | .2f %"}};
   std::map<std::pair<std::string, int>, std::vector<product_row>> grids;
   for (const product_row& r : study.products)
     if (r.set.starts_with("grid") && profiles.contains({r.family, r.instance, r.producers}))
@@ -193,15 +189,8 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
   }
   table t{{name("pipeline-kernels"), "What a stage takes, all SMs at work",
            "In ns, from stage to stage; both: as many buffers as fit. The rate is that of 8192 cubed."},
-          {"kernel",
-           "tile",
-           {"consumers", ">"},
-           {"loads", ".0f"},
-           {"multiplying", ".0f"},
-           {"both", ".0f"},
-           {"one buffer", ".0f"},
-           {"launch", ".0f"},
-           {"TFLOP/s", ".0f"}}};
+          {"kernel", "tile", "consumers | >", "loads | .0f", "multiplying | .0f", "both | .0f",
+           "one buffer | .0f", "launch | .0f", "TFLOP/s | .0f"}};
   for (const auto& [key, p] : profiles) {
     const int sms = study.facts.sms;
     const auto* rate = at(at_8192, key);
@@ -221,7 +210,7 @@ void add_kernels(const measured_study& study, const std::map<profile_key, tile_p
 void add_asked(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                const namer& name, evaluation& e) {
   table t{{name("pipeline-asked"), "The products asked for", "The fastest first."},
-          {"size", "kernel", "tile", {"us", ".2f"}, {"predicted", ".2f", "us"}, {"TFLOP/s", ".1f"}}};
+          {"size", "kernel", "tile", "us | .2f", "predicted, us | .2f", "TFLOP/s | .1f"}};
   std::vector<const product_row*> rows;
   for (const product_row& r : study.products)
     if (r.set.starts_with("asked") && profiles.contains({r.family, r.instance, r.producers}))
@@ -241,11 +230,10 @@ void add_asked(const measured_study& study, const std::map<profile_key, tile_pro
 // Adds the lines of eqs. 4 to 7, and predictions for each tile from lines fitted to the other tiles.
 void add_lines(const measured_study& study, const std::map<profile_key, tile_profile>& profiles,
                const namer& name, evaluation& e) {
-  table t{
-      {name("pipeline-lines"), "Lines instead of tiles: eqs. 4 to 7, least squares over the tiles",
-       "startup + work / rate, and how far the measured tiles are from the line. The last rows predict "
-       "whole products of tiles from lines that were fitted to the others."},
-      {"kernel", "of", {"startup", ".1f", "ns"}, {"rate", ".2f"}, {"mean", ".2f %"}, {"largest", ".2f %"}}};
+  table t{{name("pipeline-lines"), "Lines instead of tiles: eqs. 4 to 7, least squares over the tiles",
+           "startup + work / rate, and how far the measured tiles are from the line. The last rows predict "
+           "whole products of tiles from lines that were fitted to the others."},
+          {"kernel", "of", "startup, ns | .1f", "rate | .2f", "mean | .2f %", "largest | .2f %"}};
   std::map<std::pair<std::string, int>, std::vector<tile_profile>> kernels;
   for (const auto& [key, p] : profiles) kernels[{p.family, p.producers}].push_back(p);
   for (const auto& [kernel, tiles] : kernels) {
@@ -289,14 +277,8 @@ void add_synthetic(std::span<const synthetic_summary> all, const namer& name, ev
        "Fitted on some settings; the errors are those of others, drawn at random. item: what a wait lasts "
        "longer than asked for; query: between two stages of an agent; "
        "handover: from a signal to who waited for it, with the recorder's clock reads in it; start: once."},
-      {"semaphore",
-       {"item", ".0f"},
-       {"query", ".0f"},
-       {"handover", ".0f"},
-       {"start", ".0f"},
-       {"settings", ">"},
-       {"mean error", ".2f %"},
-       {"largest", ".2f %"}}};
+      {"semaphore", "item | .0f", "query | .0f", "handover | .0f", "start | .0f", "settings | >",
+       "mean error | .2f %", "largest | .2f %"}};
   for (const auto& s : all) {
     if (s.held_out.count == 0) continue;
     if (s.semaphore == "all") {
@@ -333,63 +315,6 @@ void add_timelines(const measured_study& study, std::span<const synthetic_summar
 }
 
 }  // namespace
-
-mgsync::timeline simulated_over_measured(std::span<const stamp_row> rows, const semaphore_costs& costs) {
-  const stamp_row& any = rows.front();
-  const int buffers = any.semaphore == "block-barrier" ? 1 : any.buffers;
-  const auto length = [&](double cycles) { return static_cast<ticks>(std::llround(cycles + costs.item)); };
-  stage_times t;
-  t.a.issue = t.a.latency = length(any.load_a_cycles);
-  t.b.issue = t.b.latency = length(any.load_b_cycles);
-  t.math = length(any.math_cycles);
-  t.query = std::llround(costs.query);
-  t.handover = std::llround(costs.handover);
-  const auto measured = activities_of(rows);
-  const auto simulated =
-      simulate(std::span(&t, 1), any.stages, {any.producers, 1, buffers, false}).activities;
-  mgsync::timeline picture{
-      {fmt::format("pipeline-timeline-{}-{}", any.semaphore, any.timeline), "", ""}, "cycles", {}, 0};
-  const ticks shift =
-      measured.front().begin - simulated.front().begin;  // aligns the starts of the first loads
-  const auto add = [&](const std::vector<activity>& all, bool consumer, int agent, const char* how,
-                       ticks by) {
-    track one{fmt::format("{}, {}",
-                          consumer             ? "consumer"
-                          : any.producers == 1 ? "producer"
-                          : agent == 0         ? "producer A"
-                                               : "producer B",
-                          how),
-              {}};
-    for (const activity& a : all) {
-      if ((a.kind == activity_kind::math) != consumer || (!consumer && a.agent != agent) ||
-          a.kind == activity_kind::epilogue)
-        continue;
-      const char* what = a.kind == activity_kind::math     ? "multiply"
-                         : a.kind == activity_kind::load_a ? "load A"
-                                                           : "load B";
-      one.events.push_back({what, static_cast<double>(a.begin + by), static_cast<double>(a.end + by),
-                            fmt::format("stage {}", a.stage)});
-    }
-    picture.tracks.push_back(std::move(one));
-  };
-  for (int agent = 0; agent <= any.producers; ++agent) {
-    add(measured, agent == any.producers, agent, "measured", 0);
-    add(simulated, agent == any.producers, agent, "simulated", shift);
-  }
-  double measured_end = 0, simulated_end = 0;
-  for (const activity& a : measured) measured_end = std::max(measured_end, static_cast<double>(a.end));
-  for (const activity& a : simulated)
-    simulated_end = std::max(simulated_end, static_cast<double>(a.end + shift));
-  picture.heading.title = fmt::format("Simulated over measured: {}, {}, {}", any.semaphore,
-                                      counted(any.producers, "producer"), counted(buffers, "buffer"));
-  picture.heading.caption =
-      fmt::format("{} stages of the synthetic kernel on one SM, by its cycle counter, and as simulated; "
-                  "asked for were {:.0f}, {:.0f} and {:.0f} cycles of "
-                  "loading A, loading B and multiplying. The last multiplication ends {:+.1f} % off.",
-                  any.stages, any.load_a_cycles, any.load_b_cycles, any.math_cycles,
-                  100 * (simulated_end / measured_end - 1));
-  return picture;
-}
 
 void show(const measured_study& study, const std::string& machine, evaluation& e) {
   const namer name{machine};

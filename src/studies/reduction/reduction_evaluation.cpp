@@ -9,7 +9,6 @@
 
 #include "src/base/units.hpp"
 #include "src/results/frame/frame.hpp"
-#include "src/studies/reduction/reduction_acceptance.hpp"
 
 namespace mgsync::reduction {
 namespace {
@@ -88,15 +87,8 @@ evaluation evaluate(std::span<const result> all) {
   table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
            "Every sum of every run was compared with the one that must come out. Share: of what the same "
            "members read without putting anything together."},
-          {"members",
-           "type",
-           "memory",
-           {"size", ">"},
-           "way",
-           {"us", ".2f"},
-           {"ci95", ".2f"},
-           {"GB/s", ".4g"},
-           {"share", ".1f %"}}};
+          {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
+           "share | .1f %"}};
   for (const auto& [f, some] : by(sums, family_of)) {
     chart lines{{fmt::format("reduction-{}{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members,
                              f.ranks > 1 ? "-ranks" : "", f.type, f.memory),

@@ -10,4 +10,12 @@ namespace mgsync::reduction {
 
 evaluation evaluate(std::span<const result>);
 
+// Adds a row for each expectation that these results can decide: what, the bound, the measured value, and
+// whether it holds.
+void add_acceptance(std::span<const result>, evaluation&);
+
+// Adds what each way takes longer than reading alone, over sizes; and from how many bytes on two GPUs are
+// faster than one.
+void add_costs(std::span<const result>, evaluation&);
+
 }  // namespace mgsync::reduction

@@ -150,12 +150,8 @@ timeline picture_of_rounds(const recording& r, std::span<const barrier_round> ro
 
 table table_of_rounds(const recording& r, std::span<const barrier_round> rounds, figure_heading heading) {
   table t{std::move(heading),
-          {{"round", ">"},
-           "came last",
-           {"first waited", ".0f"},
-           {"first left", ".0f"},
-           {"last left", ".0f"},
-           {"all in", ".0f"}}};
+          {"round | >", "came last", "first waited | .0f", "first left | .0f", "last left | .0f",
+           "all in | .0f"}};
   for (const auto& round : rounds)
     t.add({round.number, names(r, round.last), round.last_arrival - round.first_arrival,
            round.first_departure - round.last_arrival, round.release(),
@@ -165,12 +161,8 @@ table table_of_rounds(const recording& r, std::span<const barrier_round> rounds,
 
 table table_of_members(const recording& r, const barrier_round& round, figure_heading heading) {
   table t{std::move(heading),
-          {"member",
-           {"first came", ".0f"},
-           {"last came", ".0f"},
-           {"spoke", ".0f"},
-           {"first left", ".0f"},
-           {"last left", ".0f"}}};
+          {"member", "first came | .0f", "last came | .0f", "spoke | .0f", "first left | .0f",
+           "last left | .0f"}};
   const double from = round.first_arrival;
   for (const auto& [name, m] : members_of(r, round))
     t.add({name, m.first_came - from, m.last_came - from, m.spoke - from, m.first_left - from,

@@ -1,4 +1,4 @@
-#include "src/studies/timeline/instruction_evaluation.hpp"
+#include "src/studies/timeline/timeline_evaluation.hpp"
 
 #include <algorithm>
 
@@ -18,12 +18,11 @@ const instruction* known(const result& r) {
 }
 
 void add_table(std::span<const result> all, evaluation& e) {
-  table t{
-      {"instructions", "Single instructions, in cycles",
-       "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two "
-       "clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as "
-       "an unchecked probe has them."},
-      {"instruction", {"of", ">"}, {"by link", ".1f"}, {"once", ".1f"}, {"as compiled", ".1f"}, "published"}};
+  table t{{"instructions", "Single instructions, in cycles",
+           "by link: the slope over chains of 4 to 32, in which no clock read is. once: one between two "
+           "clock reads, these included. as compiled: the same with clock reads that nothing ties to it, as "
+           "an unchecked probe has them."},
+          {"instruction", "of | >", "by link | .1f", "once | .1f", "as compiled | .1f", "published"}};
   for (const auto& r : all) {
     const auto* const i = known(r);
     if (i == nullptr) continue;
@@ -67,7 +66,7 @@ void add_pairs(const result& r, evaluation& e) {
            "1 - (T(ab) - max(T(a), T(b))) / min(T(a), T(b)), of one warp, each single shot between two clock "
            "reads less what these add, which is seen around a load: 100 %, the shorter costs nothing; 0 %, "
            "one after the other; below, they hinder each other."},
-          {"instruction", {"alone", ".1f", "cycles"}}};
+          {"instruction", "alone, cycles | .1f"}};
   for (const auto& i : lone_instructions) t.columns.push_back({fmt::format("beside {}", i.what), ".0f %"});
   for (const auto& a : lone_instructions) {
     std::vector<table_entry> row{fmt::format("{} ({})", a.what, a.opcode), r.find(a.name)};

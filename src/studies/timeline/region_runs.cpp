@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/results/files/chrome_trace.hpp"
+#include "src/results/values/statistics.hpp"
 
 namespace mgsync::timelines {
 
@@ -15,9 +16,7 @@ double typical_cycles(std::span<const warp_pass> seen, unsigned warps) {
     if (seen[i].end != 0 && seen[i].begin != 0)
       all.push_back(static_cast<double>(seen[i].end - seen[i].begin));
   if (all.empty()) throw std::invalid_argument("a region without a second pass");
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
+  return middle_one(std::move(all));
 }
 
 recording recording_of_pass(std::span<const warp_pass> one_pass, std::uint32_t sm) {

@@ -7,7 +7,6 @@
 
 #include "src/results/frame/paper_numbers.hpp"
 #include "src/studies/timeline/barrier_rounds.hpp"
-#include "src/studies/timeline/instruction_evaluation.hpp"
 #include "src/studies/timeline/instruction_overlap.hpp"
 
 namespace mgsync::timelines {
@@ -119,7 +118,7 @@ void add_region(const result& r, evaluation& e) {
   table t{{"region-parts", "Paper 002's region in cycles",
            "The first two between two clock reads; the parts by link of a chain. What two reads add is seen "
            "around the load."},
-          {"region", {"cycles", ".0f"}, {"paper, sm_75", ">"}}};
+          {"region", "cycles | .0f", "paper, sm_75 | >"}};
   for (const auto& [what, cycles] : {std::pair{"as compiled", of("as_compiled")},
                                      {"corrected", of("corrected")},
                                      {"sum of the parts", j.sum_of_parts},

@@ -27,4 +27,8 @@ inline constexpr double small_shift = 0.05;
 // others, and a sentence on what the recorder costs.
 evaluation evaluate(std::span<const result>);
 
+// Adds a table of all instructions beside published values and beside what an unchecked probe would have
+// measured; curves of the instructions that are measured over ways or warps; and a table of the pairs.
+void add_instructions(std::span<const result>, evaluation&);
+
 }  // namespace mgsync::timelines

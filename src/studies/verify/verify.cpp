@@ -186,7 +186,7 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
         median(ratios), within.low, within.high, ratios.size()));
   }
   table t{{"host-chains", "Chains on a host thread, by the host's clock"},
-          {"operation", {"ns per link", ".4f"}, {"ci95", ".4f"}}};
+          {"operation", "ns per link | .4f", "ci95 | .4f"}};
   for (const auto* r : {add, multiply})
     t.add({r->point.subject, median_of(*r) * 1e3, ci95_of(first_metric(*r), 1e3)}, short_key(r->point));
   e.add(std::move(t));
@@ -201,13 +201,8 @@ table_entry of_paper(double difference, const char* clock) {
 // The table of latencies by the cycle counter.
 table latencies(const frame<result>& by_device) {
   table t{{"gpu-chains", "Latency of a dependent operation, by the SM's cycle counter"},
-          {"operation",
-           "form",
-           {"cycles", ".3f"},
-           {"cycles over links, least", ".3f"},
-           {"residual", ".2f"},
-           {"MHz", ".1f"},
-           "machine code"}};
+          {"operation", "form", "cycles | .3f", "cycles over links, least | .3f", "residual | .2f",
+           "MHz | .1f", "machine code"}};
   for (const auto* r : by_device) {
     const double mhz = r->number("clock").value_or(0);
     t.add({r->point.subject, r->point.word("form"), median_of(*r), r->find("per_link"), r->find("residual"),
@@ -221,7 +216,7 @@ table chains_in_code(const frame<result>& all_in_code) {
   table t{{"instruction-cache", "Chains of float adds that are all in the code (001, table 1)",
            "By the SM's cycle counter, from 512 links on: beyond the instruction caches each instruction "
            "is fetched anew."},
-          {{"difference", ">"}, {"KiB of code", ".0f"}, {"cycles", ".3f"}, {"V100 device", ".3f"}}};
+          {"difference | >", "KiB of code | .0f", "cycles | .3f", "V100 device | .3f"}};
   constexpr double bytes_per_instruction = 16, shortest = 512;
   for (const auto* r : all_in_code) {
     const double difference = number("difference")(*r);
@@ -240,14 +235,8 @@ void evaluate_gpu(std::span<const result> all, evaluation& e) {
   table both{{"both-clocks", "The same chain by both clocks (001, table 1)",
               "Looped chains. On V100 the paper's unrolled chain left the instruction cache of 128 KB "
               "between 7680 and 10240 adds."},
-             {"operation",
-              {"difference", ">"},
-              {"host, cycles", ".3f"},
-              {"ci95", ".3f"},
-              {"device, cycles", ".3f"},
-              {"host over device", ".4f"},
-              {"V100 host", ".3f"},
-              {"V100 device", ".3f"}}};
+             {"operation", "difference | >", "host, cycles | .3f", "ci95 | .3f", "device, cycles | .3f",
+              "host over device | .4f", "V100 host | .3f", "V100 device | .3f"}};
   double worst = 0;
   for (const auto* r : where(chains, std::not_fn(in_code), std::not_fn(by_device))) {
     const double mhz = r->number("clock").value_or(0), difference = number("difference")(*r);

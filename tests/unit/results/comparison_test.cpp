@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "made_up_results.hpp"
-#include "src/results/comparison/comparison_table.hpp"
 
 namespace mgsync { namespace {
 

@@ -92,7 +92,7 @@ TEST(csv, has_one_row_per_point_and_says_where_it_was_measured) {
   EXPECT_EQ(table.field(2, "status"), "waived");
   EXPECT_EQ(table.field(2, "reason"), elsewhere.reason);
   EXPECT_EQ(table.field(2, "latency_us"), "");
-  EXPECT_EQ(table.field(2, "check_violations"), "");
+  EXPECT_EQ(table.field(2, "verdict_violations"), "");
   EXPECT_NO_THROW(format_csv({}));
 }
 

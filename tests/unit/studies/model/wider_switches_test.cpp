@@ -1,5 +1,5 @@
 // Switch points beyond one block, of made-up sums of which the answers are known.
-#include "src/studies/model/wider_switches.hpp"
+#include "src/studies/model/model_evaluation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/results/frame/conditions.hpp"
+#include "src/results/frame/frame.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
+#include "src/studies/barriers/barriers_evaluation.hpp"
+
+namespace mgsync::barriers {
+
+bool is_idle(const result& r) { return r.point.word(axes::load, "idle") == "idle"; }
+
+bool is_vendors(const result& r) {
+  return r.facts && r.facts->origin == fact::origin::vendor && r.facts->driver == fact::driver::device;
+}
+
+namespace {
+
+bool is_callable(const result& r) {
+  const auto facts = facts_of(r.point);
+  return !facts.call.empty() && !facts.meets_nobody;
+}
+
+// Of one device, number of members, shape and circumstances: the barriers that passed, the fastest of them,
+// and the fastest that a program can call.
+struct ranking {
+  frame<result> all, callable;
+  const result *best, *answer;  // answer: nullptr where a program can call none
+
+  explicit ranking(const frame<result>& some)
+      : all(some),
+        callable(where(all, is_callable)),
+        best(least(all, median_of)),
+        answer(least(callable, median_of)) {}
+
+  // The fastest barrier that is faster than the answer, and that a program cannot call; nullptr where there
+  // is none.
+  const result* out_of_reach() const {
+    return least(where(all,
+                       [&](const result& r) {
+                         return median_of(r) < median_of(*answer) && !facts_of(r.point).meets_nobody;
+                       }),
+                 median_of);
+  }
+};
+
+// The subjects to which no difference was shown.
+std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
+  std::vector<std::string> names;
+  for (const auto* r : among) {  // the same name may come twice, from two groups of this size
+    const auto name = subject_of(r->point);
+    if (name != subject_of(of.point) && first_metric(*r).ci95_low <= first_metric(of).ci95_high &&
+        std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  }
+  return names;
+}
+
+// A sentence: how many times as long NVIDIA's own barrier over the same blocks takes, as the range over the
+// shapes.
+std::string beside_the_vendor(const std::vector<ranking>& shapes) {
+  double least = 1e300, most = 0;
+  std::string name;
+  for (const auto& one : shapes) {
+    // A barrier within a block or a cluster is not compared with one of the grid, even where the grid has one
+    // block only.
+    const auto* chosen = one.answer != nullptr ? one.answer : one.best;
+    if (chosen->facts && chosen->facts->scope < fact::scope::grid) continue;
+    const auto same = chosen->point.members == 1 ? fact::scope::grid : fact::scope::node;
+    for (const auto* r : one.all) {
+      if (!is_vendors(*r) || r->facts->scope != same) continue;
+      const double ratio = median_of(*r) / median_of(*chosen);
+      least = std::min(least, ratio);
+      most = std::max(most, ratio);
+      name = subject_of(r->point);
+    }
+  }
+  if (!(most > 1)) return "";
+  const auto times =
+      most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
+  return fmt::format(" NVIDIA's own ({}) takes {} times as long.", name, times);
+}
+
+// Names barriers that a program can call instead of one that it cannot, where these were not measured.
+std::string in_its_place(const ranking& here, const result& of) {
+  std::vector<std::string> names = facts_of(of.point).beside;
+  std::erase_if(names, [&](const auto& name) {
+    return std::ranges::any_of(here.all, [&](const auto* r) { return subject_of(r->point) == name; });
+  });
+  if (names.empty() || (here.answer != nullptr && here.answer->point.subject == of.point.subject)) return "";
+  return fmt::format("; {}, which it can call in its place, {} not measured", fmt::join(names, ", "),
+                     names.size() == 1 ? "was" : "were");
+}
+
+// Tells how the barrier is called, and which faster one cannot be called.
+std::string how_to_call(const ranking& one) {
+  const auto facts = facts_of(one.answer->point);
+  auto text = fmt::format(" To call it: {}{}.", facts.call,
+                          facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
+  if (const auto* beyond = one.out_of_reach(); beyond != nullptr)
+    text += fmt::format(
+        " {} is faster there, {:.4g} us, and {}{}.", subject_of(beyond->point), median_of(*beyond),
+        facts_of(beyond->point).known ? "nothing that a program can call"
+                                      : "this build does not know whether a program can call it",
+        in_its_place(one, *beyond));
+  return text;
+}
+
+// Of the shapes of a group what a sentence tells of: which barrier is best at how many, and the first shape
+// where it is; one that fills all SMs, if it is best at any.
+struct told_shapes {
+  bool callable = false;  // of what a program can call
+  std::pair<std::string, int> most;
+  const ranking* shown = nullptr;
+  const result* chosen(const ranking& one) const { return callable ? one.answer : one.best; }
+};
+told_shapes told_of(const std::vector<ranking>& shapes) {
+  told_shapes told;
+  told.callable = std::ranges::any_of(shapes, [](const ranking& one) { return one.answer != nullptr; });
+  std::map<std::string, int> wins;
+  for (const auto& one : shapes)
+    if (told.chosen(one) != nullptr) ++wins[subject_of(told.chosen(one)->point)];
+  told.most = *std::ranges::max_element(wins, {}, [](const auto& one) { return one.second; });
+  for (const auto& one : shapes) {
+    const auto* r = told.chosen(one);
+    if (r == nullptr || subject_of(r->point) != told.most.first) continue;
+    if (told.shown == nullptr) told.shown = &one;
+    if (r->point.number(axes::blocks)) continue;
+    told.shown = &one;
+    break;
+  }
+  return told;
+}
+
+// A sentence about the largest group of a device and circumstances: which barrier is best at how many of its
+// shapes.
+std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes& told) {
+  const auto [callable, most, shown] = told;
+  const auto& r = *told.chosen(*shown);
+  const auto& m = first_metric(r);
+  const auto under = circumstances_of(r.point), shape = format_shape(r.point);
+  const auto ties = ties_of(r, callable ? shown->callable : shown->all);
+  std::string text = fmt::format(
+      "On {}{}, {}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")",
+      callable ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+               : fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
+                             most.first));
+  if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most.second, shapes.size());
+  text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median,
+                      shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
+  if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
+  if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
+  return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") +
+         beside_the_vendor(shapes);
+}
+
+}  // namespace
+
+void add_fastest(std::span<const result> all, evaluation& e) {
+  const auto points = where(all, is_of(default_study));
+  const auto measured = where(points, &result::has_metrics);
+  if (measured.empty()) return;
+  // What orders less, and what has one batch only, is not compared.
+  const auto compared = where(measured, is_idle, [](const result& r) {
+    return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch();
+  });
+  const auto group_of = [](const result& r) {
+    return std::tuple(std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
+                      place_of_shape(r.point));
+  };
+  std::map<std::pair<std::string, std::string>, std::vector<ranking>> largest;
+  table t{{"fastest", "The fastest barrier of each group and shape",
+           "Of those that passed their check, idle, in more than one batch. The last column: whose interval "
+           "overlaps."},
+          {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
+  for (const auto& [key, some] : by(compared, group_of)) {
+    const auto& [device, under, members, place] = key;
+    auto& shapes = largest[{device, under}];
+    if (!shapes.empty() && shapes.front().best->point.members < members) shapes.clear();
+    const auto& one = shapes.emplace_back(some);
+    const auto& p = one.best->point;
+    t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p), subject_of(p),
+           median_of(*one.best), ci95_of(first_metric(*one.best)),
+           fmt::format("{}", fmt::join(ties_of(*one.best, one.all), ", "))},
+          short_key(p));
+  }
+  for (const auto& [group, shapes] : largest) {
+    const auto told = told_of(shapes);
+    if (auto line = headline(told.shown->all); !line.empty()) e.sentences.push_back(std::move(line));
+    e.sentences.push_back(best_sentence(shapes, told));
+  }
+  const auto ended = [&](result_status how) {
+    return where(points, [how](const result& r) { return r.status == how; }).size();
+  };
+  const auto violated = ended(result_status::failed);
+  const auto unchecked = where(measured, [](const result& r) {
+                           return !r.verdict.passed && r.status == result_status::measured;
+                         }).size();
+  e.sentences.push_back(
+      fmt::format("{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.",
+                  measured.size(), violated == 0 ? "none" : fmt::format("{}", violated),
+                  violated <= 1 ? "was" : "were", ended(result_status::waived),
+                  unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
+  e.add(std::move(t));
+}
+
+}  // namespace mgsync::barriers
