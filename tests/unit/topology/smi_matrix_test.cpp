@@ -15,12 +15,12 @@
 
 namespace mgsync::topology { namespace {
 
-std::string file_of(const std::string& name) { return MGSYNC_MACHINES "/smi/" + name + ".txt"; }
-std::string text_of(const std::string& name) {
-  std::ifstream file(file_of(name));
+std::string smi_file(const std::string& name) { return MGSYNC_MACHINES "/smi/" + name + ".txt"; }
+std::string smi_text(const std::string& name) {
+  std::ifstream file(smi_file(name));
   return {std::istreambuf_iterator<char>(file), {}};
 }
-machine machine_of(const std::string& name) { return discover({file_of(name), true}); }
+machine smi_machine(const std::string& name) { return discover({smi_file(name), true}); }
 
 // The words of the connections, as nvidia-smi prints them.
 std::string words_between(const machine& m) {
@@ -34,7 +34,7 @@ std::string words_between(const machine& m) {
 }
 
 TEST(smi_matrix, nvlinks_that_are_more_than_a_gpu_has_end_in_a_switch) {
-  const auto m = machine_of("dgx-h100");
+  const auto m = smi_machine("dgx-h100");
   ASSERT_EQ(m.gpus.size(), 8U);
   EXPECT_EQ(m.switches.size(), 1U);
   ASSERT_EQ(m.links.size(), 8U);
@@ -48,12 +48,12 @@ TEST(smi_matrix, nvlinks_that_are_more_than_a_gpu_has_end_in_a_switch) {
 }
 
 TEST(smi_matrix, other_links_join_two_gpus) {
-  const auto m = machine_of("a100x4");
+  const auto m = smi_machine("a100x4");
   EXPECT_TRUE(m.switches.empty());
   EXPECT_EQ(m.links.size(), 6U);
   EXPECT_EQ(m.gpus[2].numa, 7);
   EXPECT_EQ(words_between(m), "X NV4 NV4 NV4\nNV4 X NV4 NV4\nNV4 NV4 X NV4\nNV4 NV4 NV4 X\n");
-  auto mesh = machine_of("dgx1-v100");
+  auto mesh = smi_machine("dgx1-v100");
   EXPECT_EQ(mesh.links.size(), test::cube_mesh().size());
   for (const auto& [ends, width] : test::cube_mesh())
     EXPECT_NE(std::find(mesh.links.begin(), mesh.links.end(),
@@ -63,7 +63,7 @@ TEST(smi_matrix, other_links_join_two_gpus) {
 }
 
 TEST(smi_matrix, paths_over_pcie_are_as_it_names_them) {
-  const auto m = machine_of("pcie6");
+  const auto m = smi_machine("pcie6");
   EXPECT_TRUE(m.links.empty());
   EXPECT_EQ(words_between(m), "X PIX NODE NODE SYS SYS\nPIX X NODE NODE SYS SYS\nNODE NODE X PIX SYS SYS\n"
                               "NODE NODE PIX X SYS SYS\nSYS SYS SYS SYS X PIX\nSYS SYS SYS SYS PIX X\n");
@@ -76,7 +76,7 @@ TEST(smi_matrix, paths_over_pcie_are_as_it_names_them) {
 }
 
 TEST(smi_matrix, a_machine_of_one_gpu_has_no_pair) {
-  const auto m = machine_of("one");
+  const auto m = smi_machine("one");
   ASSERT_EQ(m.gpus.size(), 1U);
   EXPECT_EQ(m.gpus[0].near_cpus.size(), 16U);
   EXPECT_EQ(m.gpus[0].numa, 0);
@@ -85,7 +85,7 @@ TEST(smi_matrix, a_machine_of_one_gpu_has_no_pair) {
 
 TEST(smi_matrix, comes_back_from_every_report) {
   for (const auto* name : {"dgx-h100", "a100x4", "pcie6", "one", "dgx1-v100"}) {
-    const auto m = machine_of(name);
+    const auto m = smi_machine(name);
     EXPECT_EQ(read_description(write_description(m), "again"), m) << name;
     const std::vector<rank_view> views{{0, 0, m}};
     EXPECT_TRUE(find_problems(views, 0).empty()) << name << ": " << find_problems(views, 0).front().what;
@@ -95,7 +95,7 @@ TEST(smi_matrix, comes_back_from_every_report) {
 }
 
 // The text of a machine with two GPUs, with a part of it replaced.
-std::string complaint(std::string_view part, std::string_view by) {
+std::string smi_complaint(std::string_view part, std::string_view by) {
   std::string text = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
                      "GPU0\t X \tNV2\tPIX\t0-3\t0\t\tN/A\nGPU1\tNV2\t X \tSYS\t4-7\t0-1\t\tN/A\n"
                      "NIC0\tPIX\tSYS\t X \n";
@@ -112,19 +112,20 @@ std::string complaint(std::string_view part, std::string_view by) {
 }
 
 TEST(smi_matrix, what_is_damaged_is_refused_with_its_line) {
-  EXPECT_EQ(complaint("NIC0\tPIX\tSYS\t X \n", ""), "m.txt:4: it ends before the row of NIC0");
-  EXPECT_EQ(complaint("GPU1\tNV2", "GPU7\tNV2"), "m.txt:3: 'GPU7' where the row of GPU1 was expected");
-  EXPECT_EQ(complaint("GPU1\tNV2\t X \tSYS\t4-7\t0-1\t\tN/A", "GPU1\tNV2"),
+  EXPECT_EQ(smi_complaint("NIC0\tPIX\tSYS\t X \n", ""), "m.txt:4: it ends before the row of NIC0");
+  EXPECT_EQ(smi_complaint("GPU1\tNV2", "GPU7\tNV2"), "m.txt:3: 'GPU7' where the row of GPU1 was expected");
+  EXPECT_EQ(smi_complaint("GPU1\tNV2\t X \tSYS\t4-7\t0-1\t\tN/A", "GPU1\tNV2"),
             "m.txt:3: the row of GPU1 has 1 of 3 cells");
-  EXPECT_EQ(complaint("GPU1\tNV2\t X ", "GPU1\tNV2\tNV2"), "m.txt:3: GPU1 beside itself is 'NV2', and not X");
-  EXPECT_EQ(complaint("X \tNV2", "X \tNV3"), "m.txt:1: GPU0 to GPU1 is not the same as GPU1 to GPU0");
-  EXPECT_EQ(complaint("0-3", "0-x"), "m.txt:2: '0-x' is no list of CPUs such as 0-51,104-155");
-  EXPECT_EQ(complaint("\tGPU1\tNIC0", "\tNIC0\tGPU1"),
+  EXPECT_EQ(smi_complaint("GPU1\tNV2\t X ", "GPU1\tNV2\tNV2"),
+            "m.txt:3: GPU1 beside itself is 'NV2', and not X");
+  EXPECT_EQ(smi_complaint("X \tNV2", "X \tNV3"), "m.txt:1: GPU0 to GPU1 is not the same as GPU1 to GPU0");
+  EXPECT_EQ(smi_complaint("0-3", "0-x"), "m.txt:2: '0-x' is no list of CPUs such as 0-51,104-155");
+  EXPECT_EQ(smi_complaint("\tGPU1\tNIC0", "\tNIC0\tGPU1"),
             "m.txt:1: the columns of GPUs are not GPU0, GPU1 and so on, before all others");
   for (const auto* cell : {"NV", "NV0", "NV99", "NV2x", "OK", "\x1b[31mred"})
-    EXPECT_NE(complaint("X \tNV2", std::string("X \t") + cell).find("between GPU0 and GPU1"),
+    EXPECT_NE(smi_complaint("X \tNV2", std::string("X \t") + cell).find("between GPU0 and GPU1"),
               std::string::npos);
-  EXPECT_EQ(complaint("\tGPU0\tGPU1", "\tCPU0\tGPU1"), "m.txt:1: there is no line that begins with GPU0");
+  EXPECT_EQ(smi_complaint("\tGPU0\tGPU1", "\tCPU0\tGPU1"), "m.txt:1: there is no line that begins with GPU0");
 }
 
 TEST(smi_matrix, is_bounded) {
@@ -134,17 +135,17 @@ TEST(smi_matrix, is_bounded) {
   EXPECT_NE(mgsync::test::refused([&] { add_smi_matrix(m, wide, "m.txt"); }).find("more than 256 GPUs"),
             std::string::npos);
   EXPECT_NE(mgsync::test::refused([&] {
-              add_smi_matrix(m, text_of("one") + std::string(max_matrix_bytes, ' '), "m.txt");
+              add_smi_matrix(m, smi_text("one") + std::string(max_matrix_bytes, ' '), "m.txt");
             }).find("larger than 1048576 bytes"),
             std::string::npos);
 }
 
 TEST(smi_matrix, is_known_by_its_header) {
-  EXPECT_TRUE(is_smi_matrix(text_of("dgx1-v100")));  // behind a prompt
-  EXPECT_TRUE(is_smi_matrix(text_of("a100x4")));     // underlined
+  EXPECT_TRUE(is_smi_matrix(smi_text("dgx1-v100")));  // behind a prompt
+  EXPECT_TRUE(is_smi_matrix(smi_text("a100x4")));     // underlined
   EXPECT_FALSE(is_smi_matrix("{\"format\": \"mgsync-machine\"}"));
   EXPECT_FALSE(is_smi_matrix("GPU0 X NV2\n"));
-  EXPECT_FALSE(is_smi_matrix(std::string(100, '\n') + text_of("one")));
+  EXPECT_FALSE(is_smi_matrix(std::string(100, '\n') + smi_text("one")));
 }
 
 }}  // namespace mgsync::topology
