@@ -1,5 +1,7 @@
 #include "src/app/commands.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -68,7 +70,9 @@ int merge_command(const options& asked) {
              if (!asked.store.empty()) write_store(asked.store, document, settings);
            },
            [&] { write_documents(asked, document); },
-           [&] { print_table(asked, format_table(document.results, asked.listed())); }});
+           [&] {
+             print_table(asked, format_table(document.results, asked.listed(), terminal_at(STDOUT_FILENO)));
+           }});
   return static_cast<int>(exit_code_of(document.results));
 }
 

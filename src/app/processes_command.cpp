@@ -148,7 +148,7 @@ int measure_in_processes(const options& asked, std::span<const study* const> stu
   const auto shown = present(studies, document.results, as_text_and_svg);
   do_each({[&] { write_documents(asked, document); }, [&] { write_figures(asked, shown.files); },
            [&] {
-             print_table(asked, format_table(document.results, asked.listed()) +
+             print_table(asked, format_table(document.results, asked.listed(), terminal_at(STDOUT_FILENO)) +
                                     format_notes(document.machine) + "\n" + shown.text);
            }});
   return code == 0 && !shown.whole ? static_cast<int>(exit_code::failure) : code;

@@ -91,7 +91,8 @@ int show_results(const options& asked) {
     return code;
   }
   tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
-       format_table(document.results, asked.listed()), format_notes(document.machine), missing);
+       format_table(document.results, asked.listed(), terminal_at(STDOUT_FILENO)),
+       format_notes(document.machine), missing);
   // Each study's evaluation of its own results, as the measuring command printed it.
   for (const auto& one : evaluate_all(document.results))
     if (std::ranges::any_of(document.results, [&](const result& r) { return r.point.study == one.of->name; }))

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -73,11 +74,26 @@ std::map<std::string, std::string> settings_used(const campaign_request& asked, 
   return used;
 }
 
-std::string headline(const store_header& about) {
+// What results depend on: the machine, its GPUs, and the libraries in use.
+std::string headline(const store_header& about, const std::map<std::string, std::string>& surroundings) {
   const auto& m = about.machine;
-  return fmt::format("mgsync {} on {}: {}, {} cores ({} allowed), {}, seed {}\n", m.mgsync, m.host,
-                     m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, m.cores,
-                     counted(m.allowed_cpus.size(), "hardware thread"), counted(m.ranks, "rank"), about.seed);
+  auto text =
+      fmt::format("mgsync {} on {}: {}, {} ({} allowed), {}, seed {}\n", m.mgsync, m.host,
+                  m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, counted(m.cores, "core"),
+                  counted(m.allowed_cpus.size(), "hardware thread"), counted(m.ranks, "rank"), about.seed);
+  std::map<std::string, std::size_t> gpus;
+  for (const auto& gpu : m.gpus)
+    ++gpus[fmt::format("{} ({} SMs, {} MHz)", gpu.name, gpu.sm_count.value_or(0),
+                       gpu.sm_clock_mhz.value_or(0))];
+  std::vector<std::string> words;
+  for (const auto& [kind, count] : gpus) words.push_back(fmt::format("{} x {}", count, kind));
+  if (!gpus.empty())
+    for (const auto& [name, key] :
+         {std::pair{"driver", "driver"}, std::pair{"CUDA", "CUDA run time"}, std::pair{"NCCL", "NCCL"}})
+      if (const auto known = surroundings.find(key); known != surroundings.end())
+        words.push_back(fmt::format("{} {}", name, known->second));
+  if (m.mpi != "none" && (m.ranks > 1 || !words.empty())) words.push_back(m.mpi);
+  return words.empty() ? text : text + fmt::format("{}\n", fmt::join(words, ", "));
 }
 
 std::uint64_t agreed_seed(const campaign_request& asked, const communicator& job) {
@@ -223,13 +239,15 @@ int measure(const campaign_request& typed, communicator& job, std::span<const to
   if (job.rank() == 1) written.stand_by(asked.out, about, asked.surroundings);
   if (speaks) {
     written.open(asked.out, about, asked.surroundings);
-    say("{}", headline(about));
+    say("{}", headline(about, asked.surroundings));
     for (const auto& note : plan.notes) say("note: {}\n", note);
     say("{}", estimate(asked.studies, plan.points));
   }
   written.plan(unfinished(plan));
   job.barrier("starting to measure");
-  progress_line line(speaks ? plan.points.size() : 0);
+  const auto to_measure = std::ranges::count_if(plan.points, [](const auto& m) { return m.waived.empty(); });
+  progress_line line(speaks ? static_cast<std::size_t>(to_measure) : 0,
+                     std::chrono::duration<double>(estimated_seconds(asked.studies, plan.points)));
   runner_events events;
   events.running = [&](const point& p, std::string_view what) {
     written.measuring(p);
@@ -241,7 +259,7 @@ int measure(const campaign_request& typed, communicator& job, std::span<const to
     // Noted after every point, so that the document of an early end has it too.
     if (spent != nullptr) written.note("time_spent", to_string(*spent));
     written.add(r);
-    line.finished();
+    if (r.status != result_status::waived) line.finished();
   };
   std::map<int, std::string> gpus;
   for (const auto& gpu : ranks[static_cast<std::size_t>(job.rank())].seen.gpus)

@@ -308,7 +308,8 @@ void outputs::write(const std::string& end, std::string_view remarks) {
            [&] {
              put_on_stderr(remarks);
              print_table(asked_,
-                         format_table(document_.results, asked_.listed()) + format_notes(document_.machine));
+                         format_table(document_.results, asked_.listed(), terminal_at(STDOUT_FILENO)) +
+                             format_notes(document_.machine));
            }});
 }
 
@@ -344,7 +345,8 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
              [&] { write_documents(asked_, document_); },
              [&] {
                if (!document_.results.empty())
-                 say("measured before that:\n{}", format_table(document_.results, asked_.listed()));
+                 say("measured before that:\n{}",
+                     format_table(document_.results, asked_.listed(), terminal_at(STDERR_FILENO)));
              }});
   } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
   return true;

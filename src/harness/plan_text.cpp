@@ -46,6 +46,14 @@ std::string format_cell(std::span<const measurement> cell, detail wanted) {
 
 }  // namespace
 
+double estimated_seconds(std::span<const study* const> studies, std::span<const measurement> all) {
+  double seconds = 0;
+  for (const auto* s : studies)
+    for (const auto& m : all)
+      if (m.waived.empty() && m.point.study == s->name) seconds += seconds_of(*s, m);
+  return seconds;
+}
+
 std::string estimate(std::span<const study* const> studies, std::span<const measurement> all) {
   std::string text;
   double seconds = 0;

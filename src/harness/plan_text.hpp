@@ -8,6 +8,8 @@
 
 namespace mgsync {
 
+// Roughly how long the points that can run take, in seconds.
+double estimated_seconds(std::span<const study* const>, std::span<const measurement>);
 // "12 of 38 points can run here, about 16 s": and of several studies how each takes part in it.
 std::string estimate(std::span<const study* const>, std::span<const measurement>);
 

@@ -3,23 +3,40 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "src/base/standard_streams.hpp"
+#include "src/base/terminal.hpp"
 
 namespace mgsync {
 
-progress_line::progress_line(std::size_t points) : points_(points), watched_(isatty(STDERR_FILENO) != 0) {}
+std::string time_left(std::chrono::duration<double> spent, std::chrono::duration<double> whole,
+                      std::size_t done, std::size_t points) {
+  if (done > points || (done == 0 && spent > whole)) return "";
+  const double left = done == 0
+                          ? (whole - spent).count()
+                          : spent.count() / static_cast<double>(done) * static_cast<double>(points - done);
+  if (left < 99.5) return fmt::format("about {:.0f} s left", std::ceil(left));
+  return left < 99.5 * 60 ? fmt::format("about {:.0f} min left", left / 60)
+                          : fmt::format("about {:.0f} h left", left / 3600);
+}
+
+progress_line::progress_line(std::size_t points, std::chrono::duration<double> whole)
+    : whole_(whole), points_(points), watched_(isatty(STDERR_FILENO) != 0) {}
 
 void progress_line::running(const point& p, std::string_view what) {
   const auto now = std::chrono::steady_clock::now();
   if (points_ == 0 || !watched_ || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  std::string line = fmt::format("[{}/{}] {} on {}, {}", done_, points_, subject_of(p), p.members, what);
-  line.resize(std::min<std::size_t>(line.size(), 79));
-  put_on_stderr(fmt::format("\r{:<79}", line));
-  dirty_ = true;
+  const auto left = time_left(now - began_, whole_, done_, points_);
+  std::string line = fmt::format("[{}/{}] {}{}{} on {}, {}", done_, points_, left, left.empty() ? "" : ": ",
+                                 subject_of(p), count_of_members(p), what);
+  line.resize(
+      std::min(line.size(), static_cast<std::size_t>(std::max(20, terminal_at(STDERR_FILENO).columns - 1))));
+  put_on_stderr(fmt::format("\r{:<{}}", line, written_));
+  written_ = line.size();
 }
 
 void progress_line::finished() {
@@ -27,13 +44,13 @@ void progress_line::finished() {
   const auto now = std::chrono::steady_clock::now();
   if (points_ == 0 || watched_ || now - last_ < std::chrono::seconds(10)) return;
   last_ = now;
-  say("mgsync: {} of {} points after {:.0f} s\n", done_, points_,
-      std::chrono::duration<double>(now - began_).count());
+  say("mgsync: {} of {} points after {:.0f} s, {}\n", done_, points_,
+      std::chrono::duration<double>(now - began_).count(), time_left(now - began_, whole_, done_, points_));
 }
 
 void progress_line::clear() {
-  if (dirty_) put_on_stderr(fmt::format("\r{:<79}\r", ""));
-  dirty_ = false;
+  if (written_ != 0) put_on_stderr(fmt::format("\r{:{}}\r", "", written_));
+  written_ = 0;
 }
 
 }  // namespace mgsync

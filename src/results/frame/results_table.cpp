@@ -151,50 +151,120 @@ std::string note_of(const cell_rows& cell, const result& one) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::vector<column> columns_of(const section& all, const conditions& under) {
-  const bool barriers = all.study == point{}.study;
-  const bool less = all.measured == nullptr || all.measured->better == better::less;
-  std::vector<column> columns{
-      {barriers ? "backend" : "subject"}, {"variant"}, "members | >", "ranks | >", "shape | >"};
-  for (const auto& name : under.varying) columns.push_back({name});
-  columns.push_back({all.measured == nullptr ? "median" : column_name(*all.measured), ">"});
-  columns.push_back({"", "", 1});
-  columns.push_back({"ci95", "", 1});
-  columns.push_back({less ? "min" : "max", ">"});
-  columns.push_back("samples | >");
-  for (const metric* one : all.further) columns.push_back({column_name(*one), ">"});
-  columns.push_back({"status"});
-  columns.push_back({"note"});
-  return columns;
+// The unit in which a column's numbers can be read: times of less than 0.1 us in ns, of 10 ms and more in ms.
+struct shown_unit {
+  std::string name;  // of the column
+  double factor = 1;
+};
+shown_unit unit_for(const section& all, const metric& shown) {
+  double most = 0;
+  for (const result* one : all.rows)
+    if (const metric* m = one->find(shown.name); m != nullptr) most = std::max(most, m->median);
+  if (shown.unit != "us" || !(most > 0) || (most >= 0.1 && most < 1e4)) return {column_name(shown)};
+  metric scaled = shown;
+  scaled.unit = most < 0.1 ? "ns" : "ms";
+  return {column_name(scaled), most < 0.1 ? 1e3 : 1e-3};
 }
 
-std::vector<std::string> row_of(const section& all, const conditions& under, const cell_rows& cell,
-                                const result& one, int most_decimals) {
+// What the rows of a section have in common, which its heading says, and whether each column is shown.
+struct look {
+  bool members, ranks, shape, status;
+  std::string heading;
+};
+look look_of(const section& all, const conditions& under) {
+  const auto alike = [&](const auto& of) {
+    return std::ranges::all_of(all.rows, [&](const result* r) { return of(*r) == of(*all.rows.front()); });
+  };
+  const auto& p = all.rows.front()->point;
+  look made{!alike([](const result& r) { return std::pair(r.point.members, r.point.device); }),
+            !alike([](const result& r) { return r.point.ranks; }),
+            !alike([](const result& r) { return format_shape(r.point); }),
+            !alike(status_of),
+            {}};
+  std::vector<std::string> words;
+  if (!made.members) words.push_back(count_of_members(p));
+  if (!made.ranks && p.ranks > 1) words.push_back(counted(p.ranks, "rank"));
+  const auto shape = format_shape(p);
+  if (!made.shape && !shape.empty() && !(p.device == topology::device::host && shape == "1"))
+    words.push_back("shape " + shape);
+  words.insert(words.end(), under.common.begin(), under.common.end());
+  if (!made.status)
+    words.push_back(all.rows.size() == 1 ? status_of(*all.rows.front())
+                                         : "all " + status_of(*all.rows.front()));
+  made.heading = fmt::format("{}{}{}", all.study == point{}.study ? "" : "study " + all.study,
+                             all.study == point{}.study || words.empty() ? "" : ": ", fmt::join(words, ", "));
+  return made;
+}
+
+// The columns of a section: `extra` with those that a narrow terminal has no room for.
+struct sheet {
+  std::vector<column> columns;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> notes;  // of each row
+  void add(column title) { columns.push_back(std::move(title)); }
+};
+
+// The words of one row: those of its cells that are shown.
+std::vector<std::string> row_of(const section& all, const conditions& under, const look& shown, bool extra,
+                                const shown_unit& unit, const cell_rows& cell, const result& one,
+                                int most_decimals) {
   const point& p = one.point;
-  std::vector<std::string> words{p.subject, p.variant, fmt::format("{}", p.members),
-                                 fmt::format("{}", p.ranks), format_shape(p)};
+  std::vector<std::string> words{subject_of(p)};
+  if (shown.members) words.push_back(fmt::format("{}", p.members));
+  if (shown.ranks) words.push_back(fmt::format("{}", p.ranks));
+  if (shown.shape) words.push_back(format_shape(p));
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   if (one.has_metrics()) {
     const metric& first = one.metrics.front();
-    const int decimals = decimals_of(first.median);
-    words.push_back(aligned(first.median, decimals, most_decimals));
+    const int decimals = decimals_of(first.median * unit.factor);
+    words.push_back(aligned(first.median * unit.factor, decimals, most_decimals));
     words.push_back(mark_of(cell, one));
     words.push_back(first.of_one_batch() ? "-"
-                                         : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low, decimals,
-                                                       first.ci95_high, decimals));
-    words.push_back(aligned(first.better == better::less ? first.min : first.max, decimals, most_decimals));
+                                         : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low * unit.factor,
+                                                       decimals, first.ci95_high * unit.factor, decimals));
+    if (extra)
+      words.push_back(aligned((first.better == better::less ? first.min : first.max) * unit.factor, decimals,
+                              most_decimals));
   } else {
     const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
-    words.insert(words.end(), {none, "", "-", none});
+    words.insert(words.end(), {none, "", "-"});
+    if (extra) words.push_back(none);
   }
-  words.push_back(fmt::format("{}", one.samples.size()));
+  if (extra) words.push_back(fmt::format("{}", one.samples.size()));
   for (const metric* further : all.further) {
     const metric* found = one.find(further->name);
-    words.push_back(found == nullptr ? "-" : format_number(found->median));
+    words.push_back(found == nullptr ? "-" : format_number(found->median * unit_for(all, *further).factor));
   }
-  words.push_back(status_of(one));
-  words.push_back(note_of(cell, one));
+  if (shown.status) words.push_back(status_of(one));
   return words;
+}
+
+sheet sheet_of(const section& all, const conditions& under, const look& shown, bool extra) {
+  const bool less = all.measured == nullptr || all.measured->better == better::less;
+  const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
+  sheet made;
+  made.add({all.study == point{}.study ? "barrier" : "subject"});
+  if (shown.members) made.add("members | >");
+  if (shown.ranks) made.add("ranks | >");
+  if (shown.shape) made.add("shape | >");
+  for (const auto& name : under.varying) made.add({name});
+  made.add({unit.name, ">"});
+  made.add({"", "", 1});
+  made.add({"ci95", "", 1});
+  if (extra) made.add({less ? "min" : "max", ">"});
+  if (extra) made.add("samples | >");
+  for (const metric* one : all.further) made.add({unit_for(all, *one).name, ">"});
+  if (shown.status) made.add({"status"});
+  int most_decimals = 0;
+  for (const result* one : all.rows)
+    if (one->has_metrics())
+      most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median * unit.factor));
+  for (const cell_rows& cell : all.cells)
+    for (const result* one : cell.all) {
+      made.rows.push_back(row_of(all, under, shown, extra, unit, cell, *one, most_decimals));
+      made.notes.push_back(note_of(cell, *one));
+    }
+  return made;
 }
 
 std::string legend(const section& all) {
@@ -231,28 +301,56 @@ std::string libraries_of(const section& all) {
   return lines.empty() ? "" : fmt::format("\n{}\n", fmt::join(lines, "\n"));
 }
 
-std::string format_section(const section& all) {
+// Of lines that end with a newline.
+std::size_t width_of(const std::vector<std::string>& lines) {
+  return std::ranges::max_element(lines, {}, &std::string::size)->size() - 1;
+}
+
+// The lines of the rows with their notes, which stand below their row where they are too long for it.
+std::vector<std::string> with_notes(std::vector<std::string> lines, const std::vector<std::string>& notes,
+                                    std::size_t columns) {
+  const auto from = width_of(lines) + 2;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    auto& line = lines[i + 1];
+    if (notes[i].empty()) continue;
+    line.pop_back();
+    if (from + notes[i].size() <= columns) line += std::string(from - line.size(), ' ') + notes[i] + "\n";
+    else line += "\n    " + notes[i] + "\n";
+  }
+  return lines;
+}
+
+std::string format_section(const section& all, const terminal& on) {
   std::vector<const point*> points;
-  int most_decimals = 0;
-  for (const result* one : all.rows) {
-    points.push_back(&one->point);
-    if (one->has_metrics()) most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median));
-  }
+  for (const result* one : all.rows) points.push_back(&one->point);
   const conditions under = conditions_of(points);
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> breaks;  // indices of the lines before which a cell begins
+  const auto shown = look_of(all, under);
+  const auto columns = static_cast<std::size_t>(std::clamp(on.columns, 80, 100));
+  auto made = sheet_of(all, under, shown, true);
+  auto lines = aligned_lines(made.columns, made.rows);
+  constexpr std::size_t short_note = 45;
+  std::size_t note = 0;
+  for (const auto& one : made.notes) note = std::max(note, std::min(one.size(), short_note));
+  if (width_of(lines) + (note == 0 ? 0 : 2 + note) > columns) {
+    made = sheet_of(all, under, shown, false);
+    lines = aligned_lines(made.columns, made.rows);
+  }
+  lines = with_notes(std::move(lines), made.notes, columns);
+  const bool apart =
+      made.rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
+  std::string out = shown.heading.empty() ? "" : shown.heading + "\n";
+  out += lines.front();
+  std::size_t row = 1;
   for (const cell_rows& cell : all.cells) {
-    breaks.push_back(rows.size() + 1);
-    for (const result* one : cell.all) rows.push_back(row_of(all, under, cell, *one, most_decimals));
+    if (apart && row > 1) out += '\n';
+    for (const result* one : cell.all) {
+      const bool bold = on.styled && one == cell.best && cell.ranked > 1;
+      out += bold ? "\x1b[1;32m" + lines[row].substr(0, lines[row].find('\n')) + "\x1b[0m" +
+                        lines[row].substr(lines[row].find('\n'))
+                  : lines[row];
+      ++row;
+    }
   }
-  const bool apart = rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
-  const auto lines = aligned_lines(columns_of(all, under), std::move(rows));
-  std::string out = all.study == point{}.study ? "" : fmt::format("study {}\n", all.study);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (apart && i > 1 && std::find(breaks.begin(), breaks.end(), i) != breaks.end()) out += '\n';
-    out += lines[i];
-  }
-  if (!under.common.empty()) out += fmt::format("\nall rows: {}\n", fmt::join(under.common, ", "));
   out += libraries_of(all) + legend(all);
   if (const std::string summary = summary_of(all.rows); !summary.empty()) out += "\n" + summary + "\n";
   return out;
@@ -271,9 +369,10 @@ std::vector<not_measured> ended_so(std::span<const result> results, result_statu
 
 std::string format_number(double value) { return fmt::format("{:.{}f}", value, decimals_of(value)); }
 
-std::string format_table(std::span<const result> results, detail wanted) {
+std::string format_table(std::span<const result> results, detail wanted, const terminal& on) {
   std::string out;
-  for (const section& each : sections_of(results)) out += (out.empty() ? "" : "\n") + format_section(each);
+  for (const section& each : sections_of(results))
+    out += (out.empty() ? "" : "\n") + format_section(each, on);
   for (const auto& [status, word] :
        {std::pair{result_status::failed, "FAIL"}, std::pair{result_status::error, "error"},
         std::pair{result_status::interrupted, "ended"}, std::pair{result_status::waived, "waived"}}) {

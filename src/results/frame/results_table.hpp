@@ -6,18 +6,20 @@
 #include <span>
 #include <string>
 
+#include "src/base/terminal.hpp"
 #include "src/results/frame/not_measured.hpp"
 #include "src/results/values/result.hpp"
 
 namespace mgsync {
 
-// A table for each study and first metric. Columns: backend variant members ranks shape, an axis each that
-// varies, the first metric's median (latency_us) ci95 min samples, the medians of further metrics, status
-// note. Status is pass, partial, unchecked, interrupted or FAIL; what all rows have in common is said once
-// below. The best of a cell is marked
-// '*' if its 95 % interval overlaps no other's; otherwise all that overlap it are marked '~': no difference
-// was shown. An interval of one value overlaps all.
-std::string format_table(std::span<const result> results, detail = detail::grouped);
+// A table for each study and first metric, under a heading that says what all its rows have in common:
+// members, ranks, shape, conditions, status. Columns: the subject, what varies of these, the first metric's
+// median (latency_us, or latency_ns where all are small), ci95, min and samples where there is room, the
+// medians of further metrics, status, and a note. Status is pass, partial, unchecked, interrupted or FAIL.
+// The best of a cell is marked '*' if its 95 % interval overlaps no other's; otherwise all that overlap it
+// are marked '~': no difference was shown. An interval of one value overlaps all. At most 100 columns wide
+// where that can be; on a styled terminal the best of each cell is bold and green.
+std::string format_table(std::span<const result> results, detail = detail::grouped, const terminal& = {});
 
 // "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.
 std::string format_number(double value);
