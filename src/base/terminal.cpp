@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/launcher.hpp"
+
 namespace mgsync {
 namespace {
 
@@ -33,7 +35,8 @@ bool speaks_utf8() {
 terminal terminal_at(int descriptor) {
   terminal found;
   found.unicode = speaks_utf8();
-  if (isatty(descriptor) == 0) return found;
+  // A launcher may give a rank a terminal of its own, whose text ends in a file.
+  if (isatty(descriptor) == 0 || read_launch().under_mpi) return found;
   winsize window{};
   if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) found.columns = window.ws_col;
   found.styled = variable("NO_COLOR").empty() && variable("TERM") != "dumb";

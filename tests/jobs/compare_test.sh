@@ -45,8 +45,8 @@ measure "$work/b" --backend multigrid:hub
 ends 2 "nothing in common" "$mgsync" compare "$work/a.json" "$work/b.jsonl"
 expect_text 'no measured point in common' "$work/err"
 ends 0 "merging" "$mgsync" merge "$work/a.jsonl" "$work/b.jsonl" "$work/b.json" --json "$work/m.json" --store "$work/m.jsonl"
-expect_text '^multigrid +inbox .* pass' "$work/out"
-expect_text '^multigrid +hub .* pass' "$work/out"
+expect_row multigrid:inbox pass "$work/out"
+expect_row multigrid:hub pass "$work/out"
 valid_json "$work/m.json" results 1 metrics latency median
 [ "$(grep -c '"t":"sample"' "$work/m.jsonl")" -eq "$(cat "$work"/[ab].jsonl | grep -c '"t":"sample"')" ] ||
   fail "a store and its document were counted twice"
@@ -102,11 +102,11 @@ done
 wait "$parent"
 expect_code $? 137 "a process of --processes that was killed"
 expect_text '"ended": "error"' "$work/killed.json"
-expect_text '^multigrid .* 1 process only' "$work/out"
+expect_text '^multigrid:.* 1 process only' "$work/out"
 expect_text '^mgsync: 1 of 3 processes gave results, then one ended with exit code 137' "$work/err"
 cp "$work/a.json" "$work/one.json"
 ends 0 "one file over processes" "$mgsync" merge "$work/one.json" --over-processes
-expect_text '^multigrid .* 1 process only' "$work/out"
+expect_text '^multigrid:.* 1 process only' "$work/out"
 passed "one process has no interval over processes"
 
 # All that is committed in one report; a study's tables, also of points that have an outcome and no number.

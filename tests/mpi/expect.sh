@@ -30,6 +30,12 @@ expect_text() { # PATTERN WHERE...: an extended regular expression in one of the
   shift
   grep -Eqs -- "$pattern" "$@" || fail "nothing says '$pattern'"
 }
+# expect_row SUBJECT STATUS FILE: the table of results has a row of that subject, and the status stands in it or, where
+# all rows have it, in the table's heading.
+expect_row() {
+  expect_text "^$1 " "$3"
+  grep -Eqs -- "^$1 .* $2( |\$)" "$3" || expect_text "(^|, )(all )?$2\$" "$3"
+}
 expect_code() { [ "$1" -eq "$2" ] || fail "$3: exit code $1, expected $2"; }
 
 now_ms() { date +%s%3N; }

@@ -97,12 +97,12 @@ done
 m "${quick[@]}" --csv r.csv --json /dev/full --store r.jsonl >out 2>err
 expect_code $? 1 "--json /dev/full"
 expect_text 'No space left on device' err
-expect_text '^multigrid ' out
+expect_text '^multigrid:' out
 cp a.json r.json
 whole "a file that cannot be written"
 m merge a.json --csv r.csv --json /dev/full >out 2>err
 expect_code $? 1 "merge --json /dev/full"
-expect_text '^multigrid ' out
+expect_text '^multigrid:' out
 [ -s r.csv ] || fail "merge lost its CSV"
 passed "files are written each by itself"
 

@@ -13,7 +13,7 @@ expect_code $? 0 "two processes"
 expect_text 'process 2 of 2' "$work/err"
 expect_text 'seed 5' "$work/err"
 expect_text 'seed 6' "$work/err"
-[ "$(grep -c '^multigrid ' "$work/out")" -eq 1 ] || fail "the point does not stand once"
+[ "$(grep -c '^multigrid:' "$work/out")" -eq 1 ] || fail "the point does not stand once"
 expect_text '2 processes only' "$work/out"
 valid_json "$work/json" results 0 metrics latency raw 1
 valid_json "$work/json" settings processes
@@ -72,5 +72,5 @@ kill -s INT "$command"
 wait "$command"
 expect_code $? 130 "SIGINT in the second of five processes"
 valid_json "$work/json" results 0 metrics latency raw 0
-expect_text '^multigrid ' "$work/out"
+expect_text '^multigrid:' "$work/out"
 passed "a signal keeps what was measured"

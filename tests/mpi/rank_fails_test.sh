@@ -29,8 +29,8 @@ fail_in() { # VARIANT WHY CODE
   if grep -q '"why":"complete"' "$work/store"; then fail "$phase: the store says that it is complete"; fi
   "$planted" show "$work/store" >"$work/out" 2>"$work/err"
   expect_code $? 0 "showing the store of $phase"
-  expect_text '^multigrid +inbox +2 +2 .* pass' "$work/out"
-  expect_text "^planted +$phase +2 +2 .* pass" "$work/out"
+  expect_row multigrid:inbox pass "$work/out"
+  expect_row "planted:$phase" pass "$work/out"
   passed "$phase on rank 2: exit $3 after $took ms, named the same everywhere, and the store has what was measured"
 }
 

@@ -36,21 +36,22 @@ expect_code $? 0 "two hosts"
 expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
 expect_text '^waived +peer-reduction:push .*several hosts' "$work/out"
 expect_text '^waived +openmp:runtime ' "$work/out"
-expect_text '^mpi .* pass' "$work/out"
+expect_row mpi:default pass "$work/out"
 expect_text '"hosts": \["n-127-0-0-11", "n-127-0-0-12"\]' "$work/json"
 
 on_two_hosts 4 -- --backend multigrid,mpi --members 2 --per-node --json "$work/json"
 expect_code $? 0 "each node by itself"
 for node in n-127-0-0-11 n-127-0-0-12; do
-  expect_text "^multigrid .* pass .*on $node" "$work/out"
-  expect_text "^mpi .* pass .*on $node" "$work/out"
+  expect_text "^multigrid:auto .*on $node" "$work/out"
+  expect_text "^mpi:default .*on $node" "$work/out"
+  expect_row mpi:default pass "$work/out"
 done
 passed "two hosts"
 
 # Each host has one member, or two.
 on_two_hosts 2 --map-by node -- --backend mpi --members 2 --json "$work/json"
 expect_code $? 0 "one member on each host"
-expect_text '^mpi .* pass' "$work/out"
+expect_row mpi:default pass "$work/out"
 expect_text '"control_flagged": true' "$work/json"
 for ranks in 2 4; do
   on_two_hosts "$ranks" --map-by node -x LD_PRELOAD="$library" -x MGSYNC_LIE=near -- --backend mpi --members "$ranks" \
@@ -76,7 +77,7 @@ RANK
     --check-rounds 500 --verbose --backend multigrid,mpi --members 2 --json "$work/json" >"$work/out" 2>"$work/err"
   expect_code $? 0 "two hosts of one name"
   expect_text '^waived +multigrid:auto .*several hosts' "$work/out"
-  expect_text '^mpi .* pass' "$work/out"
+  expect_row mpi:default pass "$work/out"
   expect_text "\"hosts\": \[\"$(hostname)\", \"$(hostname)-2\"\]" "$work/json"
   passed "two hosts of one name are two"
 fi
