@@ -2,7 +2,7 @@
 """Draws every table and picture of the documents from the raw files: docs/draw.py MGSYNC [--check]
 
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints; after "<!-- picture by: COMMAND -->"
-the document shows the file that COMMAND writes (its last word), and a page "<!-- page by: COMMAND -->" is as a whole what
+the document shows the file that COMMAND writes (its last word), "drawn as text by:" shows what a terminal does, and a page "<!-- page by: COMMAND -->" is as a whole what
 COMMAND prints. Commands begin with "mgsync" and run in docs/results. With --check nothing is written, and the exit
 code is 1 where a document differs from its raw files.
 """
@@ -18,7 +18,7 @@ import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn by: ((?:mgsync|rows) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|rows) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
@@ -26,7 +26,8 @@ PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 def run(mgsync, words):
     if words[0] == "rows":
         return rows.TABLES[words[1]](*words[2:])
-    done = subprocess.run([mgsync, *words[1:]], cwd=RAW, capture_output=True, text=True, check=False)
+    done = subprocess.run([mgsync, *words[1:]], cwd=RAW, capture_output=True, text=True, check=False,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"})
     if done.returncode != 0:
         sys.exit(f"docs/draw.py: {shlex.join(words)}: {done.stderr.strip()}")
     return done.stdout
@@ -36,7 +37,14 @@ def drawn(mgsync, text):
     """The document as its commands draw it."""
     if page := PAGE.match(text):
         return page.group(0) + "\n" + run(mgsync, shlex.split(page.group(1)))
-    return BLOCK.sub(lambda m: f"{m.group(1)}\n{run(mgsync, shlex.split(m.group(2))).strip()}\n\n{m.group(4)}", text)
+
+    def block(found):
+        lines = run(mgsync, shlex.split(found.group(3))).strip()
+        if found.group(2):
+            lines = f"```text\n{lines}\n```"
+        return f"{found.group(1)}\n{lines}\n\n{found.group(5)}"
+
+    return BLOCK.sub(block, text)
 
 
 def pictures(mgsync, text, folder):

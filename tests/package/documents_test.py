@@ -21,7 +21,7 @@ with tempfile.TemporaryDirectory() as folder:
     root = pathlib.Path(folder)
     shutil.copytree(sources / "docs", root / "docs", ignore=shutil.ignore_patterns("*.md"))  # they were right a moment ago
     page = (sources / "README.md").read_text()
-    begin = page.index("<!-- drawn by:")
+    begin = page.index("<!-- drawn as text by:")
     digit = next(i for i in range(page.index("-->", begin) + 200, len(page)) if page[i] in "123456789")
     (root / "README.md").write_text(page[:digit] + str((int(page[digit]) + 1) % 10) + page[digit + 1:])
     done = check(root)
