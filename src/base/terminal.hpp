@@ -9,8 +9,8 @@ struct terminal {
   bool styled = false;   // bold and colours: a terminal that is not "dumb", and NO_COLOR is not set
 };
 
-// Of the file descriptor 1 (stdout) or 2 (stderr). A rank of MPI has no window: its launcher decides where its
-// text goes.
+// Of the file descriptor 1 (stdout) or 2 (stderr). A rank of MPI has no window: its launcher decides where
+// its text goes.
 terminal terminal_at(int descriptor);
 
 }  // namespace mgsync

@@ -86,8 +86,7 @@ TEST(table, columns_write_what_rows_hold) {
 }
 
 TEST(table, lines_are_as_wide_as_the_widest_word) {
-  const auto lines =
-      aligned_lines({"name", "n | >", {"", "", 1}}, {{"é", "10", ""}, {"abcdef", "2", "*"}});
+  const auto lines = aligned_lines({"name", "n | >", {"", "", 1}}, {{"é", "10", ""}, {"abcdef", "2", "*"}});
   EXPECT_EQ(lines, (words{"name     n\n", "é       10\n", "abcdef   2 *\n"}));
 }
 
