@@ -177,7 +177,8 @@ int compare_command(const options& asked) {
     auto of_both = compared;  // points of one side only are counted, not listed
     of_both.only_base.clear();
     of_both.only_new.clear();
-    if (!compared.points.empty() || !compared.lost.empty()) tell("\n{}", format_comparison(of_both));
+    if (!compared.points.empty() || !compared.lost.empty())
+      tell("\n{}", format_comparison(of_both, asked.listed()));
     return judge_this_node(compared, asked.fail_slower.value_or(default_node_limit), doubt);
   }
   if (compared.points.empty() && compared.lost.empty())
@@ -185,7 +186,7 @@ int compare_command(const options& asked) {
         fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                     "backends in both",
                     asked.files.front(), asked.files.back()));
-  tell("\n{}", format_comparison(compared));
+  tell("\n{}", format_comparison(compared, asked.listed()));
   return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing, now) : 0;
 }
 

@@ -122,7 +122,7 @@ std::span<const described_option> all_options() {
      turn<&options::resume>},
     {"dry-run", 0, campaigns, "", "print what would be measured, and where",
      turn<&options::dry_run>},
-    {"verbose", 0, {measure, study, show, merge}, "", "list every point that was waived or not reached, and of --dry-run every cell, in place of their groups",
+    {"verbose", 0, {measure, study, show, merge, compare}, "", "list every point: those that were waived, not reached or not changed, and of --dry-run every cell",
      turn<&options::verbose>},
     {"figures", 0, campaigns, "DIR", "the folder for figures (SVG), and for what the study timeline recorded",
      keep<&options::figures>},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/results/files/json_document.hpp"
+#include "src/results/frame/not_measured.hpp"
 
 namespace mgsync {
 
@@ -88,10 +89,10 @@ std::vector<std::string> doubtful_sides(const comparison&);
 // The number of points whose interval allows a change for the worse beyond the limit without showing one.
 std::size_t undecided(const comparison&, double limit);
 
-// A table for each metric. Columns: backend variant members ranks shape, an axis each that varies, BASE_us
-// NEW_us NEW/BASE ci95 result note. Slower points first, the most slowed at the top, then faster ones, then
-// the rest in the order of BASE. Below the table: the points of one side only, a summary, and what the
-// numbers mean.
-std::string format_comparison(const comparison&);
+// A table for each metric. Columns: barrier members ranks shape, an axis each that varies, BASE_us NEW_us
+// NEW/BASE ci95 result note. Slower points first, the most slowed at the top, then faster ones, then the rest
+// in the order of BASE; grouped counts those of which no difference was shown, and lists only the others.
+// Below the table: the points of one side only, a summary, and what the numbers mean.
+std::string format_comparison(const comparison&, detail = detail::every);
 
 }  // namespace mgsync

@@ -21,8 +21,8 @@ std::string note_of(const compared_point& one) {
 
 std::vector<std::string> row_of(const compared_point& one, const conditions& under) {
   const point& p = one.point;
-  std::vector<std::string> words{p.subject, p.variant, fmt::format("{}", p.members),
-                                 fmt::format("{}", p.ranks), format_shape(p)};
+  std::vector<std::string> words{subject_of(p), fmt::format("{}", p.members), fmt::format("{}", p.ranks),
+                                 format_shape(p)};
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   words.push_back(format_number(one.base_median));
   words.push_back(format_number(one.new_median));
@@ -35,7 +35,7 @@ std::vector<std::string> row_of(const compared_point& one, const conditions& und
 }
 
 std::vector<column> columns_of(const metric_name& measured, const conditions& under) {
-  std::vector<column> columns{{"backend"}, {"variant"}, "members | >", "ranks | >", "shape | >"};
+  std::vector<column> columns{{"barrier"}, "members | >", "ranks | >", "shape | >"};
   for (const auto& name : under.varying) columns.push_back({name});
   const bool latency = column_name(measured) == "latency_us";
   for (const auto* side : {"BASE", "NEW"})
@@ -44,11 +44,17 @@ std::vector<column> columns_of(const metric_name& measured, const conditions& un
   return columns;
 }
 
-// Slower, faster, the rest.
-std::vector<const compared_point*> ordered(const comparison& compared, const std::string& measured) {
+bool is_the_same(const compared_point& one) {
+  return one.notes.empty() && (one.what == change::not_shown || one.what == change::too_few);
+}
+
+// Slower, faster, the rest; grouped leaves out where nothing has changed.
+std::vector<const compared_point*> ordered(const comparison& compared, const std::string& measured,
+                                           detail wanted) {
   std::vector<const compared_point*> points;
   for (const compared_point& one : compared.points)
-    if (column_name(one.measured) == measured) points.push_back(&one);
+    if (column_name(one.measured) == measured && (wanted == detail::every || !is_the_same(one)))
+      points.push_back(&one);
   const auto place = [](const compared_point& one) {
     return one.what == change::worse ? 0 : one.what == change::improved ? 1 : 2;
   };
@@ -60,6 +66,7 @@ std::vector<const compared_point*> ordered(const comparison& compared, const std
 }
 
 std::string rows_text(const std::vector<const compared_point*>& rows) {
+  if (rows.empty()) return "";
   std::vector<const point*> points;
   for (const compared_point* one : rows) points.push_back(&one->point);
   const conditions under = conditions_of(points);
@@ -111,7 +118,7 @@ std::string meaning(const comparison& compared) {
 
 }  // namespace
 
-std::string format_comparison(const comparison& compared) {
+std::string format_comparison(const comparison& compared, detail wanted) {
   const std::string others = unpaired(compared);
   if (compared.points.empty()) return others;
   std::vector<std::string> measured;  // the metrics, a table each
@@ -126,15 +133,19 @@ std::string format_comparison(const comparison& compared) {
                          [&](const auto& one) { return one.what == what; });
   };
   std::string text;
-  for (const auto& name : measured) text += (text.empty() ? "" : "\n") + rows_text(ordered(compared, name));
-  if (!others.empty()) text += "\n" + others;
-  text += fmt::format("\n{} {}, {} {}, {} without a difference shown", count(change::worse),
-                      times ? "slower" : "worse", count(change::improved), times ? "faster" : "better",
-                      count(change::not_shown));
+  for (const auto& name : measured)
+    if (const auto rows = rows_text(ordered(compared, name, wanted)); !rows.empty())
+      text += (text.empty() ? "" : "\n") + rows;
+  if (!others.empty()) text += (text.empty() ? "" : "\n") + others;
+  text += fmt::format("{}{} {}, {} {}, {} without a difference shown", text.empty() ? "" : "\n",
+                      count(change::worse), times ? "slower" : "worse", count(change::improved),
+                      times ? "faster" : "better", count(change::not_shown));
   if (count(change::too_few) > 0)
     text += fmt::format(", {} with too few batches to tell", count(change::too_few));
   if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
-  text += "\n";
+  text += wanted == detail::grouped && std::ranges::any_of(compared.points, is_the_same)
+              ? " (--verbose lists each)\n"
+              : "\n";
   for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";
   return text + meaning(compared);
 }

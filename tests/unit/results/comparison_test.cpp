@@ -260,6 +260,26 @@ TEST(comparison, a_gate_is_shut_by_what_is_shown_and_beyond_its_limit) {
   EXPECT_TRUE(gate_violations(compare_two({measured(hub, 2, 1)}, {measured(hub, 2, 2, 1)}), {0.1}).empty());
 }
 
+TEST(comparison, lists_what_changed_and_counts_the_rest) {
+  const auto inbox = test::a_point("multigrid", "inbox", 2), relay = test::a_point("multigrid", "relay", 2);
+  auto unchecked = measured(relay, 2, 2);
+  unchecked.verdict = {};
+  const auto compared = compare_two({measured(hub, 2), measured(inbox, 2), measured(relay, 2)},
+                                    {measured(hub, 3), measured(inbox, 2), unchecked});
+  const auto grouped = format_comparison(compared, detail::grouped), every = format_comparison(compared);
+  EXPECT_NE(grouped.find("multigrid:hub"), std::string::npos) << grouped;
+  EXPECT_NE(grouped.find("unchecked in NEW"), std::string::npos) << "a note is news: " << grouped;
+  EXPECT_EQ(grouped.find("multigrid:inbox"), std::string::npos) << grouped;
+  EXPECT_NE(grouped.find("1 slower, 0 faster, 2 without a difference shown (--verbose lists each)\n"),
+            std::string::npos)
+      << grouped;
+  EXPECT_NE(every.find("multigrid:inbox"), std::string::npos) << every;
+  EXPECT_EQ(every.find("--verbose"), std::string::npos) << every;
+  const auto same =
+      format_comparison(compare_two({measured(inbox, 2)}, {measured(inbox, 2)}), detail::grouped);
+  EXPECT_TRUE(same.starts_with("0 slower, 0 faster, 1 without a difference shown (--verbose")) << same;
+}
+
 TEST(comparison, says_when_auto_ran_something_else_or_the_check_was_skipped) {
   auto base = measured(hub, 2, 1), now = measured(hub, 2, 2);
   base.environment["algorithm"] = "inbox: one block per GPU";
