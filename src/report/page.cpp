@@ -10,6 +10,7 @@
 
 #include "src/base/content_hash.hpp"
 #include "src/base/json_fields.hpp"
+#include "src/base/units.hpp"
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
 #include "src/report/svg.hpp"
@@ -103,18 +104,26 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   for (const auto& sentence : s.shown.sentences) text += fmt::format("<p>{}</p>\n", escaped(sentence));
   const bool only_tables = s.shown.figures.empty();
-  // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) only the first are open.
-  constexpr std::size_t most_of_a_kind = 6;
+  // Of many pictures of one kind ("curves-1x32", "curves-1x64", ...) only the first are open; of the charts
+  // that a terminal shows too, one for each group and shape, the first.
+  const auto is_of_a_cell = [&](std::size_t i) {
+    const auto* bars = std::get_if<bar_chart>(&s.shown.figures[i]);
+    return bars != nullptr && bars->in_terminal;
+  };
   const auto kind_of = [&](std::size_t i) {
-    return heading_of(s.shown.figures[i]).name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-'));
+    return is_of_a_cell(i) ? ""
+                           : heading_of(s.shown.figures[i])
+                                 .name.substr(0, heading_of(s.shown.figures[i]).name.rfind('-'));
   };
   for (std::size_t i = 0; i < s.shown.figures.size();) {
     std::size_t end = i;
     while (end < s.shown.figures.size() && kind_of(end) == kind_of(i)) ++end;
-    const std::size_t open = end - i > most_of_a_kind + 1 ? i + most_of_a_kind : end;
+    const std::size_t most = is_of_a_cell(i) ? 1 : 6;
+    const std::size_t open = end - i > most + !is_of_a_cell(i) ? i + most : end;
     for (; i < open; ++i) text += html_figure(s.shown.figures[i], s, i + 1, colors);
     if (i == end) continue;
-    text += fmt::format("<details><summary>{} more pictures like these</summary>\n", end - i);
+    text += fmt::format("<details><summary>{} like {}</summary>\n", counted(end - i, "more picture"),
+                        most == 1 ? "this" : "these");
     for (; i < end; ++i) text += html_figure(s.shown.figures[i], s, i + 1, colors);
     text += "</details>\n";
   }

@@ -146,6 +146,25 @@ TEST(page, a_figure_whose_parts_do_not_fit_costs_no_other) {
   EXPECT_EQ(count(html, "<svg"), 1U);
 }
 
+TEST(page, of_the_charts_of_all_cells_only_the_first_is_open) {
+  auto p = page_of({});
+  auto& figures = p.sections.front().shown.figures;
+  figures.clear();
+  for (const char* name : {"ranked-gpu-2-1x32", "ranked-gpu-2-4x256", "ranked-gpu-1-1x32"})
+    figures.push_back(bar_chart{.heading = {name, name},
+                                .values = {"us"},
+                                .bars = {{.name = "a", .parts = {1.0}}},
+                                .in_terminal = true});
+  figures.push_back(
+      bar_chart{.heading = {"ladder", "ladder"}, .values = {"us"}, .bars = {{.name = "a", .parts = {1.0}}}});
+  const auto html = to_html(p);
+  const auto folded = html.find("<details><summary>2 more pictures like this</summary>");
+  ASSERT_NE(folded, std::string::npos);
+  EXPECT_LT(html.find("data-figure=\"ranked-gpu-2-1x32\""), folded);
+  EXPECT_GT(html.find("data-figure=\"ranked-gpu-2-4x256\""), folded);
+  EXPECT_NE(html.find("data-figure=\"ladder\""), std::string::npos);
+}
+
 TEST(page, five_hundred_points_are_small_and_quick) {
   std::vector<result> all;
   for (int i = 0; i < 500; ++i)
