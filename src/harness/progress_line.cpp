@@ -14,9 +14,10 @@ namespace mgsync {
 
 std::string time_left(std::chrono::duration<double> spent, std::chrono::duration<double> whole,
                       std::size_t done, std::size_t points) {
-  if (done > points || (done == 0 && spent > whole)) return "";
-  const double left = done == 0
-                          ? (whole - spent).count()
+  // Points of one cell take turns, and end together: few that are done say nothing.
+  const bool few = done * 10 < points;
+  if (done > points || (few && spent > whole)) return "";
+  const double left = few ? (whole - spent).count()
                           : spent.count() / static_cast<double>(done) * static_cast<double>(points - done);
   if (left < 99.5) return fmt::format("about {:.0f} s left", std::ceil(left));
   return left < 99.5 * 60 ? fmt::format("about {:.0f} min left", left / 60)
@@ -44,8 +45,9 @@ void progress_line::finished() {
   const auto now = std::chrono::steady_clock::now();
   if (points_ == 0 || watched_ || now - last_ < std::chrono::seconds(10)) return;
   last_ = now;
-  say("mgsync: {} of {} points after {:.0f} s, {}\n", done_, points_,
-      std::chrono::duration<double>(now - began_).count(), time_left(now - began_, whole_, done_, points_));
+  const auto left = time_left(now - began_, whole_, done_, points_);
+  say("mgsync: {} of {} points after {:.0f} s{}{}\n", done_, points_,
+      std::chrono::duration<double>(now - began_).count(), left.empty() ? "" : ", ", left);
 }
 
 void progress_line::clear() {

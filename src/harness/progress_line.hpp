@@ -11,8 +11,8 @@
 
 namespace mgsync {
 
-// "about 40 s left", "about 3 min left": as the points that are done took; while none is done, what the plan
-// takes (`whole`). Empty where that has passed.
+// "about 40 s left", "about 3 min left": as the points that are done took; while less than a tenth is done,
+// what the plan takes (`whole`). Empty where that has passed.
 std::string time_left(std::chrono::duration<double> spent, std::chrono::duration<double> whole,
                       std::size_t done, std::size_t points);
 

@@ -111,7 +111,7 @@ class Row:
                           f"{column}_confidence": metric.confidence, f"{column}_samples": metric.samples})
         cells.update({f"{name}_{one.unit}" if one.unit else name: one.values[0]
                       for name, one in self.quantities.items() if len(one.values) == 1})
-        cells.update(verdict=self.verdict.kind, verdict_passed=self.verdict.passed, verdict_rounds=self.verdict.rounds,
+        cells.update(verdict=self.verdict.kind, verdict_passed=self.verdict.passed, verdict_rounds=self.verdict.rounds or None,
                      host=self.machine.get("host"), mgsync=self.machine.get("mgsync"), notes="; ".join(self.notes), file=self.file)
         return cells
 

@@ -130,14 +130,18 @@ std::string mark_of(const cell_rows& cell, const result& one) {
   return &one == cell.best ? "*" : "";
 }
 
-std::string note_of(const cell_rows& cell, const result& one) {
+// How many times as long as the best of its cell: "1.59x"; empty where that is not shown.
+std::string times_of(const cell_rows& cell, const result& one) {
+  if (!one.has_metrics() || !is_ranked(one) || cell.ties(one)) return "";
+  const double times = times_worse(cell.best->metrics.front(), one.metrics.front());
+  return times > 0 && std::isfinite(times) ? fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0) : "";
+}
+
+std::string note_of(const result& one) {
   std::vector<std::string> words;
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
   const metric& first = one.metrics.front();
-  if (const double times = is_ranked(one) ? times_worse(cell.best->metrics.front(), first) : 0;
-      times > 0 && std::isfinite(times) && !cell.ties(one))
-    words.push_back(fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0));
   if (first.confidence < 0.95)
     words.push_back(counted(first.raw.size(), one.found("processes").empty() ? "batch" : "process", "es") +
                     " only");
@@ -206,7 +210,7 @@ struct sheet {
 
 // The words of one row: those of its cells that are shown.
 std::vector<std::string> row_of(const section& all, const conditions& under, const look& shown, bool extra,
-                                const shown_unit& unit, const cell_rows& cell, const result& one,
+                                bool times, const shown_unit& unit, const cell_rows& cell, const result& one,
                                 int most_decimals) {
   const point& p = one.point;
   std::vector<std::string> words{subject_of(p)};
@@ -222,12 +226,14 @@ std::vector<std::string> row_of(const section& all, const conditions& under, con
     words.push_back(first.of_one_batch() ? "-"
                                          : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low * unit.factor,
                                                        decimals, first.ci95_high * unit.factor, decimals));
+    if (times) words.push_back(times_of(cell, one));
     if (extra)
       words.push_back(aligned((first.better == better::less ? first.min : first.max) * unit.factor, decimals,
                               most_decimals));
   } else {
     const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
     words.insert(words.end(), {none, "", "-"});
+    if (times) words.emplace_back();
     if (extra) words.push_back(none);
   }
   if (extra) words.push_back(fmt::format("{}", one.samples.size()));
@@ -242,6 +248,9 @@ std::vector<std::string> row_of(const section& all, const conditions& under, con
 sheet sheet_of(const section& all, const conditions& under, const look& shown, bool extra) {
   const bool less = all.measured == nullptr || all.measured->better == better::less;
   const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
+  const bool any_times = std::ranges::any_of(all.cells, [](const cell_rows& cell) {
+    return std::ranges::any_of(cell.all, [&](const result* one) { return !times_of(cell, *one).empty(); });
+  });
   sheet made;
   made.add({all.study == point{}.study ? "barrier" : "subject"});
   if (shown.members) made.add("members | >");
@@ -251,6 +260,7 @@ sheet sheet_of(const section& all, const conditions& under, const look& shown, b
   made.add({unit.name, ">"});
   made.add({"", "", 1});
   made.add({"ci95", "", 1});
+  if (any_times) made.add({"", ">"});
   if (extra) made.add({less ? "min" : "max", ">"});
   if (extra) made.add("samples | >");
   for (const metric* one : all.further) made.add({unit_for(all, *one).name, ">"});
@@ -261,8 +271,8 @@ sheet sheet_of(const section& all, const conditions& under, const look& shown, b
       most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median * unit.factor));
   for (const cell_rows& cell : all.cells)
     for (const result* one : cell.all) {
-      made.rows.push_back(row_of(all, under, shown, extra, unit, cell, *one, most_decimals));
-      made.notes.push_back(note_of(cell, *one));
+      made.rows.push_back(row_of(all, under, shown, extra, any_times, unit, cell, *one, most_decimals));
+      made.notes.push_back(note_of(*one));
     }
   return made;
 }

@@ -45,6 +45,8 @@ bool is_vendors(const result&);
 // 13): for each maker the fastest barrier that a program can call, and in a pale colour what is faster but
 // cannot be called. Uses results of the studies barriers, launch and levels, as far as there are any.
 void add_ladder(std::span<const result>, evaluation&);
+// Whether a program can call the result's barrier, and it joins anybody.
+bool is_callable(const result&);
 // Adds a ranked bar chart of each group and shape that has two barriers or more; where there are over a
 // dozen, of the largest groups only, and the first dozen shapes.
 void add_ranked(std::span<const result>, evaluation&);

@@ -18,12 +18,12 @@ bool is_vendors(const result& r) {
   return r.facts && r.facts->origin == fact::origin::vendor && r.facts->driver == fact::driver::device;
 }
 
-namespace {
-
 bool is_callable(const result& r) {
   const auto facts = facts_of(r.point);
   return !facts.call.empty() && !facts.meets_nobody;
 }
+
+namespace {
 
 // Of one device, number of members, shape and circumstances: the barriers that passed, the fastest of them,
 // and the fastest that a program can call.
@@ -173,19 +173,20 @@ void add_fastest(std::span<const result> all, evaluation& e) {
                       place_of_shape(r.point));
   };
   std::map<std::pair<std::string, std::string>, std::vector<ranking>> largest;
-  table t{{"fastest", "The fastest barrier of each group and shape",
-           "Of those that passed their check, idle, in more than one batch. The last column: whose interval "
-           "overlaps."},
-          {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
+  table t{
+      {"fastest", "The fastest barrier of each group and shape",
+       "Of those that passed their check, idle, in more than one batch; (no call): a kernel of "
+       "mgsync's own, or a piece, which a program cannot call. The last column: whose interval overlaps."},
+      {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
   for (const auto& [key, some] : by(compared, group_of)) {
     const auto& [device, under, members, place] = key;
     auto& shapes = largest[{device, under}];
     if (!shapes.empty() && shapes.front().best->point.members < members) shapes.clear();
     const auto& one = shapes.emplace_back(some);
     const auto& p = one.best->point;
-    t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p), subject_of(p),
-           median_of(*one.best), ci95_of(first_metric(*one.best)),
-           fmt::format("{}", fmt::join(ties_of(*one.best, one.all), ", "))},
+    t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p),
+           subject_of(p) + (is_callable(*one.best) ? "" : " (no call)"), median_of(*one.best),
+           ci95_of(first_metric(*one.best)), fmt::format("{}", fmt::join(ties_of(*one.best, one.all), ", "))},
           short_key(p));
   }
   for (const auto& [group, shapes] : largest) {

@@ -26,10 +26,6 @@ bool has_latency(const result& r) {
 bool is_compared(const result& r) {
   return r.verdict.passed && !r.orders_less() && !latency(r).of_one_batch();
 }
-bool is_called(const result& r) {
-  const auto facts = facts_of(r.point);
-  return !facts.call.empty() && !facts.meets_nobody;
-}
 
 // One group at one shape.
 using cell_key =
@@ -64,8 +60,8 @@ bar_chart ranked(const frame<result>& rows) {
                           .parts = {m.median},
                           .low = alone ? std::nullopt : std::optional(m.ci95_low),
                           .high = alone ? std::nullopt : std::optional(m.ci95_high),
-                          .note = is_called(*r) ? "" : "no call",
-                          .reference = !is_compared(*r) || !is_called(*r),
+                          .note = is_callable(*r) ? "" : "no call",
+                          .reference = !is_compared(*r) || !is_callable(*r),
                           .source = short_key(r->point),
                           .subject = marked_subject_of(*r)});
   }
@@ -76,7 +72,7 @@ bar_chart ranked(const frame<result>& rows) {
 
 std::string headline(const frame<result>& rows) {
   const auto compared = where(rows, is_compared);
-  const auto* const answer = least(where(compared, is_called), median_of);
+  const auto* const answer = least(where(compared, is_callable), median_of);
   if (answer == nullptr || !answer->facts) return "";
   // Of each other maker the fastest over the same workers.
   std::vector<std::string> others;

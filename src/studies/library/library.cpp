@@ -2,6 +2,7 @@
 // of a stencil beside other ways for GPUs to meet, and the fences of another kernel beside GPUs that wait in
 // it.
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -40,14 +41,16 @@ constexpr axis_of<unsigned> cells({.name = "cells", .help = "rows, and columns, 
                                   numbers_in{.least = 64, .most = 32768, .defaults = "1024,4096,16384"});
 
 // Results of several builds in one document say with it which is which.
-constexpr axis_of<std::string> codes({.name = "code",
-                                      .help = "what this build is called, in tables that compare builds",
-                                      .counts = word_count::one},
-                                     read_by<std::string>{.accepted = "a word",
-                                                          .read = [](auto words, auto& into) {
-                                                            into.push_back(words.front());
-                                                            return std::size_t{1};
-                                                          }});
+constexpr axis_of<std::string> codes(
+    {.name = "code",
+     .help = "what this build is called, in tables that compare builds",
+     .counts = word_count::one},
+    read_by<std::string>{.accepted = "a name that begins with a letter", .read = [](auto words, auto& into) {
+                           const auto first = words.front().empty() ? '\0' : words.front().front();
+                           if (std::isalpha(static_cast<unsigned char>(first)) == 0) return std::size_t{0};
+                           into.push_back(words.front());
+                           return std::size_t{1};
+                         }});
 
 constexpr const axis_declaration* axes[] = {&parts, &members, &gpus, &shapes, &cells, &codes};
 

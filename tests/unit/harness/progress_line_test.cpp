@@ -11,8 +11,10 @@ TEST(time_left, goes_by_the_points_that_are_done) {
   EXPECT_EQ(time_left(seconds(10), seconds(50), 0, 20), "about 40 s left") << "as planned";
   EXPECT_EQ(time_left(seconds(60), seconds(50), 0, 20), "");
   EXPECT_EQ(time_left(seconds(10), seconds(50), 20, 20), "about 0 s left");
-  EXPECT_EQ(time_left(seconds(10), seconds(50), 1, 100), "about 16 min left");
-  EXPECT_EQ(time_left(seconds(60), seconds(50), 1, 1000), "about 17 h left");
+  EXPECT_EQ(time_left(seconds(10), seconds(50), 1, 100), "about 40 s left");
+  EXPECT_EQ(time_left(seconds(6000), seconds(50), 100, 1000), "about 15 h left");
+  EXPECT_EQ(time_left(seconds(60), seconds(50), 1, 100), "") << "too few are done to say";
+  EXPECT_EQ(time_left(seconds(600), seconds(50), 100, 1000), "about 90 min left");
   EXPECT_EQ(time_left(seconds(10), seconds(50), 21, 20), "") << "more than were planned";
 }
 
