@@ -82,7 +82,7 @@ def try_study(program, folder):
     assert "how many threads call at the same time (default 1; accepted: 1 to 256" in " ".join(run(study + ["--help"]).split())
     document, rows, medians = (folder / name for name in ("j", "c", "p"))
     table = run(study + ["--threads", "1-2", "--max-time", "400ms", "--json", document, "--csv", rows, "--prometheus", medians])
-    assert re.search(r"threads +latency_us .* processor_us", table), table
+    assert re.search(r"threads +latency_[nu]s .* processor_[nu]s", table), table
     results = json.loads(document.read_text())["results"]
     assert [r["axes"]["threads"]["value"] for r in results] == [1, 2], results
     assert all(r["metrics"]["processor"]["unit"] == "us" and r["metrics"]["processor"]["median"] > 0 for r in results), results
@@ -187,7 +187,7 @@ def main():
         linked(build, objects, program)
         assert "tally:default" in run([program, "list"])
         table = run([program, "--device", "host", "--backend", "tally", "--members", "2", "--oversubscribe", "--max-time", "50ms", "--check-rounds", "400"])
-        assert re.search(r"^tally .* pass", table, re.M), table
+        assert re.search(r"^2 host members.*pass$", table, re.M) and re.search(r"^tally:default ", table, re.M), table
         try_study(program, pathlib.Path(folder))
         try_source(program, pathlib.Path(folder))
         catalogue = next(o for c, o in zip(commands, objects) if c["file"].endswith("probes/catalogue.cpp"))

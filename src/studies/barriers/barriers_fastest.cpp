@@ -173,11 +173,10 @@ void add_fastest(std::span<const result> all, evaluation& e) {
                       place_of_shape(r.point));
   };
   std::map<std::pair<std::string, std::string>, std::vector<ranking>> largest;
-  table t{
-      {"fastest", "The fastest barrier of each group and shape",
-       "Of those that passed their check, idle, in more than one batch; (no call): a kernel of "
-       "mgsync's own, or a piece, which a program cannot call. The last column: whose interval overlaps."},
-      {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
+  table t{{"fastest", "The fastest barrier of each group and shape",
+           "Of those that passed their check, idle, in more than one batch; (no call): one that a "
+           "program cannot call. The last column: whose interval overlaps."},
+          {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
   for (const auto& [key, some] : by(compared, group_of)) {
     const auto& [device, under, members, place] = key;
     auto& shapes = largest[{device, under}];
