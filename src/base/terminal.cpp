@@ -37,6 +37,7 @@ terminal terminal_at(int descriptor) {
   found.unicode = speaks_utf8();
   // A launcher may give a rank a terminal of its own, whose text ends in a file.
   if (isatty(descriptor) == 0 || read_launch().under_mpi) return found;
+  found.window = true;
   winsize window{};
   if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) found.columns = window.ws_col;
   found.styled = variable("NO_COLOR").empty() && variable("TERM") != "dumb";

@@ -5,6 +5,7 @@ namespace mgsync {
 
 struct terminal {
   int columns = 100;     // of the window; 100 where there is none
+  bool window = false;   // somebody looks at it: lines are to be broken
   bool unicode = false;  // the locale's characters are UTF-8
   bool styled = false;   // bold and colours: a terminal that is not "dumb", and NO_COLOR is not set
 };

@@ -1,5 +1,7 @@
 #include "src/report/text.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +10,27 @@
 #include "src/report/bars_text.hpp"
 
 namespace mgsync::report {
+
+namespace {
+
+// The words on lines of at most so many columns, where a word is not longer.
+std::string broken(std::string_view words, std::size_t columns) {
+  std::string text;
+  for (std::size_t line = 0; !words.empty();) {
+    const auto end = std::min(words.find(' '), words.size());
+    if (line != 0 && line + 1 + end > columns) {
+      text += '\n';
+      line = 0;
+    }
+    if (line != 0) text += ' ', ++line;
+    text += words.substr(0, end);
+    line += end;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string to_text(const evaluation& e, const terminal& on) {
   constexpr std::size_t most_charts = 3;
@@ -23,7 +46,8 @@ std::string to_text(const evaluation& e, const terminal& on) {
   }
   if (!others.empty())
     text += fmt::format("The same of other groups and shapes: --figure {}\n\n", fmt::join(others, ", "));
-  for (const auto& sentence : e.sentences) text += sentence + "\n";
+  const auto columns = static_cast<std::size_t>(std::clamp(on.columns, 60, 100));
+  for (const auto& sentence : e.sentences) text += (on.window ? broken(sentence, columns) : sentence) + "\n";
   return text;
 }
 

@@ -9,7 +9,8 @@
 
 namespace mgsync::report {
 
-// Of the bar charts that are `in_terminal` the first three; the names of the others.
+// Sentences are broken into lines where somebody looks, and stand on one line each in a file. Of the bar
+// charts that are `in_terminal` the first three; the names of the others.
 std::string to_text(const evaluation&, const terminal&);
 
 }  // namespace mgsync::report

@@ -26,6 +26,7 @@ TEST(terminal, a_pipe_has_100_columns_and_no_style) {
   ASSERT_EQ(pipe(ends), 0);
   const auto found = terminal_at(ends[1]);
   EXPECT_EQ(found.columns, 100);
+  EXPECT_FALSE(found.window);
   EXPECT_FALSE(found.styled);
   EXPECT_TRUE(found.unicode);
 }
@@ -37,6 +38,7 @@ TEST(terminal, a_window_has_its_width_and_style_unless_told) {
   {
     const with_variables set("de_DE.utf8", "xterm", nullptr);
     EXPECT_EQ(terminal_at(theirs).columns, 72);
+    EXPECT_TRUE(terminal_at(theirs).window);
     EXPECT_TRUE(terminal_at(theirs).styled);
     EXPECT_TRUE(terminal_at(theirs).unicode);
   }

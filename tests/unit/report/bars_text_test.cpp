@@ -43,6 +43,16 @@ TEST(bars_text, is_never_wider_than_100_columns_and_tells_how_many_it_left_out) 
   }
 }
 
+TEST(bars_text, sentences_are_broken_in_a_window_only) {
+  evaluation e;
+  e.sentences.push_back("One word after the other, until the line of sixty columns is full, and so on; " +
+                        std::string(70, 'x') + ".");
+  EXPECT_EQ(report::to_text(e, {.columns = 60}), e.sentences[0] + "\n");
+  EXPECT_EQ(report::to_text(e, {.columns = 60, .window = true}),
+            "One word after the other, until the line of sixty columns is\nfull, and so on;\n" +
+                std::string(70, 'x') + ".\n");
+}
+
 TEST(bars_text, a_text_has_three_charts_and_names_the_others) {
   evaluation e;
   for (const char* name : {"one", "two", "three", "four", "five"}) {
