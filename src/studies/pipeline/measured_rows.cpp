@@ -28,7 +28,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 }
 
 template <class Number>
-std::optional<Number> number_of(std::string_view text) {
+std::optional<Number> number_in(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
@@ -93,7 +93,7 @@ class cells_read {
       take(text, number);
       value = number != 0;
     } else {
-      const auto number = number_of<Value>(text);
+      const auto number = number_in<Value>(text);
       if (!number)
         throw usage_error(fmt::format("{}: '{}' in column '{}' is no {}", where_, text, name_,
                                       std::integral<Value> ? "whole number" : "number"));
@@ -116,7 +116,7 @@ void set(machine_facts& facts, std::string_view key, std::string_view value, std
   if (key == "name") {
     facts.name = value;
   } else if (key == "sms" || key == "shared_bytes") {
-    const auto number = number_of<int>(value);
+    const auto number = number_in<int>(value);
     if (!number) throw usage_error(fmt::format("{}: '# {}={}' is no whole number", source, key, value));
     (key == "sms" ? facts.sms : facts.shared_bytes) = *number;
   } else {
