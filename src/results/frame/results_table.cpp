@@ -145,7 +145,6 @@ std::string note_of(const result& one) {
   if (first.confidence < 0.95)
     words.push_back(counted(first.raw.size(), one.found("processes").empty() ? "batch" : "process", "es") +
                     " only");
-  if (!p.node.empty()) words.push_back("on " + p.node);
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant)
     words.push_back(name);
@@ -172,7 +171,7 @@ shown_unit unit_for(const section& all, const metric& shown) {
 
 // What the rows of a section have in common, which its heading says, and whether each column is shown.
 struct look {
-  bool members, ranks, shape, status;
+  bool members, ranks, shape, node, status;
   std::string heading;
 };
 look look_of(const section& all, const conditions& under) {
@@ -183,6 +182,7 @@ look look_of(const section& all, const conditions& under) {
   look made{!alike([](const result& r) { return std::pair(r.point.members, r.point.device); }),
             !alike([](const result& r) { return r.point.ranks; }),
             !alike([](const result& r) { return format_shape(r.point); }),
+            !alike([](const result& r) { return r.point.node; }),
             !alike(status_of),
             {}};
   std::vector<std::string> words;
@@ -191,6 +191,7 @@ look look_of(const section& all, const conditions& under) {
   const auto shape = format_shape(p);
   if (!made.shape && !shape.empty() && !(p.device == topology::device::host && shape == "1"))
     words.push_back("shape " + shape);
+  if (!made.node && !p.node.empty()) words.push_back("on " + p.node);
   words.insert(words.end(), under.common.begin(), under.common.end());
   if (!made.status)
     words.push_back(all.rows.size() == 1 ? status_of(*all.rows.front())
@@ -217,6 +218,7 @@ std::vector<std::string> row_of(const section& all, const conditions& under, con
   if (shown.members) words.push_back(fmt::format("{}", p.members));
   if (shown.ranks) words.push_back(fmt::format("{}", p.ranks));
   if (shown.shape) words.push_back(format_shape(p));
+  if (shown.node) words.push_back(p.node);
   for (const auto& name : under.varying) words.push_back(value_of(p, name));
   if (one.has_metrics()) {
     const metric& first = one.metrics.front();
@@ -256,6 +258,7 @@ sheet sheet_of(const section& all, const conditions& under, const look& shown, b
   if (shown.members) made.add("members | >");
   if (shown.ranks) made.add("ranks | >");
   if (shown.shape) made.add("shape | >");
+  if (shown.node) made.add({"node"});
   for (const auto& name : under.varying) made.add({name});
   made.add({unit.name, ">"});
   made.add({"", "", 1});
