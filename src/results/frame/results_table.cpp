@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -201,82 +202,97 @@ look look_of(const section& all, const conditions& under) {
   return made;
 }
 
-// The columns of a section: `extra` with those that a narrow terminal has no room for.
+// A column: its title, the words of each row, and when it gives way.
+struct shown_column {
+  enum class place { always, if_any, if_wide };  // if_any: where some row has words
+  column title;
+  std::function<std::string(const cell_rows&, const result&)> words;
+  place shown = place::always;
+};
+
+int most_decimals_of(const section& all, double factor) {
+  int most = 0;
+  for (const result* one : all.rows)
+    if (one->has_metrics()) most = std::max(most, decimals_of(one->metrics.front().median * factor));
+  return most;
+}
+
+std::vector<shown_column> columns_of(const section& all, const conditions& under, const look& shown) {
+  using place = shown_column::place;
+  std::vector<shown_column> made;
+  const auto of_point = [&made](column title, auto words) {
+    made.push_back(
+        {std::move(title), [words](const cell_rows&, const result& one) { return words(one.point); }});
+  };
+  of_point({all.study == point{}.study ? "barrier" : "subject"}, subject_of);
+  if (shown.members) of_point("members | >", [](const point& p) { return fmt::format("{}", p.members); });
+  if (shown.ranks) of_point("ranks | >", [](const point& p) { return fmt::format("{}", p.ranks); });
+  if (shown.shape) of_point("shape | >", format_shape);
+  if (shown.node) of_point({"node"}, [](const point& p) { return p.node; });
+  for (const auto& name : under.varying)
+    of_point({name}, [name](const point& p) { return value_of(p, name); });
+
+  const bool less = all.measured == nullptr || all.measured->better == better::less;
+  const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
+  const int most = most_decimals_of(all, unit.factor);
+  const auto number = [most, factor = unit.factor](const result& one, double metric::*value) {
+    if (!one.has_metrics()) return "-" + std::string(static_cast<std::size_t>(most), ' ');
+    const metric& first = one.metrics.front();
+    return aligned(first.*value * factor, decimals_of(first.median * factor), most);
+  };
+  made.push_back({{unit.name, ">"},
+                  [number](const cell_rows&, const result& one) { return number(one, &metric::median); }});
+  made.push_back({{"", "", 1}, mark_of});
+  made.push_back(
+      {{"ci95", "", 1}, [factor = unit.factor](const cell_rows&, const result& one) -> std::string {
+         if (!has_interval(one)) return "-";
+         const metric& first = one.metrics.front();
+         const int decimals = decimals_of(first.median * factor);
+         return fmt::format("{:.{}f}..{:.{}f}", first.ci95_low * factor, decimals, first.ci95_high * factor,
+                            decimals);
+       }});
+  made.push_back({{"", ">"}, times_of, place::if_any});
+  made.push_back({{less ? "min" : "max", ">"},
+                  [number](const cell_rows&, const result& one) {
+                    const bool least = !one.has_metrics() || one.metrics.front().better == better::less;
+                    return number(one, least ? &metric::min : &metric::max);
+                  },
+                  place::if_wide});
+  made.push_back({"samples | >",
+                  [](const cell_rows&, const result& one) { return fmt::format("{}", one.samples.size()); },
+                  place::if_wide});
+  for (const metric* further : all.further) {
+    const auto scaled = unit_for(all, *further);
+    made.push_back(
+        {{scaled.name, ">"}, [further, scaled](const cell_rows&, const result& one) -> std::string {
+           const metric* found = one.find(further->name);
+           return found == nullptr ? "-" : format_number(found->median * scaled.factor);
+         }});
+  }
+  if (shown.status)
+    made.push_back({{"status"}, [](const cell_rows&, const result& one) { return status_of(one); }});
+  return made;
+}
+
+// The titles and the words of all rows.
 struct sheet {
   std::vector<column> columns;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> notes;  // of each row
-  void add(column title) { columns.push_back(std::move(title)); }
+  std::vector<std::string> lines() const { return aligned_lines(columns, rows); }
 };
 
-// The words of one row: those of its cells that are shown.
-std::vector<std::string> row_of(const section& all, const conditions& under, const look& shown, bool extra,
-                                bool times, const shown_unit& unit, const cell_rows& cell, const result& one,
-                                int most_decimals) {
-  const point& p = one.point;
-  std::vector<std::string> words{subject_of(p)};
-  if (shown.members) words.push_back(fmt::format("{}", p.members));
-  if (shown.ranks) words.push_back(fmt::format("{}", p.ranks));
-  if (shown.shape) words.push_back(format_shape(p));
-  if (shown.node) words.push_back(p.node);
-  for (const auto& name : under.varying) words.push_back(value_of(p, name));
-  if (one.has_metrics()) {
-    const metric& first = one.metrics.front();
-    const int decimals = decimals_of(first.median * unit.factor);
-    words.push_back(aligned(first.median * unit.factor, decimals, most_decimals));
-    words.push_back(mark_of(cell, one));
-    words.push_back(first.of_one_batch() ? "-"
-                                         : fmt::format("{:.{}f}..{:.{}f}", first.ci95_low * unit.factor,
-                                                       decimals, first.ci95_high * unit.factor, decimals));
-    if (times) words.push_back(times_of(cell, one));
-    if (extra)
-      words.push_back(aligned((first.better == better::less ? first.min : first.max) * unit.factor, decimals,
-                              most_decimals));
-  } else {
-    const std::string none = "-" + std::string(static_cast<std::size_t>(most_decimals), ' ');
-    words.insert(words.end(), {none, "", "-"});
-    if (times) words.emplace_back();
-    if (extra) words.push_back(none);
-  }
-  if (extra) words.push_back(fmt::format("{}", one.samples.size()));
-  for (const metric* further : all.further) {
-    const metric* found = one.find(further->name);
-    words.push_back(found == nullptr ? "-" : format_number(found->median * unit_for(all, *further).factor));
-  }
-  if (shown.status) words.push_back(status_of(one));
-  return words;
-}
-
-sheet sheet_of(const section& all, const conditions& under, const look& shown, bool extra) {
-  const bool less = all.measured == nullptr || all.measured->better == better::less;
-  const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
-  const bool any_times = std::ranges::any_of(all.cells, [](const cell_rows& cell) {
-    return std::ranges::any_of(cell.all, [&](const result* one) { return !times_of(cell, *one).empty(); });
-  });
+sheet sheet_of(const section& all, const std::vector<shown_column>& columns) {
   sheet made;
-  made.add({all.study == point{}.study ? "barrier" : "subject"});
-  if (shown.members) made.add("members | >");
-  if (shown.ranks) made.add("ranks | >");
-  if (shown.shape) made.add("shape | >");
-  if (shown.node) made.add({"node"});
-  for (const auto& name : under.varying) made.add({name});
-  made.add({unit.name, ">"});
-  made.add({"", "", 1});
-  made.add({"ci95", "", 1});
-  if (any_times) made.add({"", ">"});
-  if (extra) made.add({less ? "min" : "max", ">"});
-  if (extra) made.add("samples | >");
-  for (const metric* one : all.further) made.add({unit_for(all, *one).name, ">"});
-  if (shown.status) made.add({"status"});
-  int most_decimals = 0;
-  for (const result* one : all.rows)
-    if (one->has_metrics())
-      most_decimals = std::max(most_decimals, decimals_of(one->metrics.front().median * unit.factor));
-  for (const cell_rows& cell : all.cells)
-    for (const result* one : cell.all) {
-      made.rows.push_back(row_of(all, under, shown, extra, any_times, unit, cell, *one, most_decimals));
-      made.notes.push_back(note_of(*one));
-    }
+  made.rows.resize(all.rows.size());
+  for (const auto& each : columns) {
+    std::vector<std::string> words;
+    for (const cell_rows& cell : all.cells)
+      for (const result* one : cell.all) words.push_back(each.words(cell, *one));
+    if (each.shown == shown_column::place::if_any && std::ranges::all_of(words, &std::string::empty))
+      continue;
+    made.columns.push_back(each.title);
+    for (std::size_t i = 0; i < words.size(); ++i) made.rows[i].push_back(std::move(words[i]));
+  }
   return made;
 }
 
@@ -339,18 +355,21 @@ std::string format_section(const section& all, const terminal& on) {
   const conditions under = conditions_of(points);
   const auto shown = look_of(all, under);
   const auto columns = static_cast<std::size_t>(std::clamp(on.columns, 80, 100));
-  auto made = sheet_of(all, under, shown, true);
-  auto lines = aligned_lines(made.columns, made.rows);
+  auto shown_columns = columns_of(all, under, shown);
+  auto lines = sheet_of(all, shown_columns).lines();
+  std::vector<std::string> notes;
+  for (const cell_rows& cell : all.cells)
+    for (const result* one : cell.all) notes.push_back(note_of(*one));
   constexpr std::size_t short_note = 45;
   std::size_t note = 0;
-  for (const auto& one : made.notes) note = std::max(note, std::min(one.size(), short_note));
+  for (const auto& one : notes) note = std::max(note, std::min(one.size(), short_note));
   if (width_of(lines) + (note == 0 ? 0 : 2 + note) > columns) {
-    made = sheet_of(all, under, shown, false);
-    lines = aligned_lines(made.columns, made.rows);
+    std::erase_if(shown_columns, [](const auto& one) { return one.shown == shown_column::place::if_wide; });
+    lines = sheet_of(all, shown_columns).lines();
   }
-  lines = with_notes(std::move(lines), made.notes, columns);
+  lines = with_notes(std::move(lines), notes, columns);
   const bool apart =
-      made.rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
+      all.rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
   std::string out = shown.heading.empty() ? "" : shown.heading + "\n";
   out += lines.front();
   std::size_t row = 1;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <sstream>
 
 #include "made_up_results.hpp"
@@ -264,6 +265,19 @@ TEST(table, tells_of_points_that_were_interrupted) {
     EXPECT_NE(text.find("\nended   e:x  interrupted before it was measured (members 2)\n"), std::string::npos)
         << text;
   }
+}
+
+// It was quadratic: each row looked at all rows for each further metric's unit. In time of this processor
+// alone.
+TEST(table, of_many_rows_with_further_metrics_is_quick) {
+  auto one = between("mpi", 0.99, 1.03);
+  one.metrics.push_back(one.metrics.front());
+  one.metrics.back().name = "call";
+  std::vector<result> all(40'000, one);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].point.group = {static_cast<int>(i)};
+  const auto began = std::clock();
+  EXPECT_GT(format_table(all).size(), all.size());
+  EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 10);
 }
 
 TEST(table, nothing_and_only_waived) {
