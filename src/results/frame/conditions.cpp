@@ -45,6 +45,11 @@ conditions conditions_of(const std::vector<const point*>& points) {
   return out;
 }
 
+std::string shape_in_words(const point& p) {
+  const auto shape = format_shape(p);
+  return shape.empty() || (p.device == topology::device::host && shape == "1") ? "" : "shape " + shape;
+}
+
 std::string circumstances_of(const point& p) {
   std::vector<std::string> words;
   if (!p.node.empty()) words.push_back("on " + p.node);

@@ -25,4 +25,7 @@ std::string value_of(const point&, const std::string& name);
 // placement far". Points with different ones go into different tables and pictures.
 std::string circumstances_of(const point&);
 
+// "shape 1x32"; empty where a point has none, and for host members of one thread each.
+std::string shape_in_words(const point&);
+
 }  // namespace mgsync

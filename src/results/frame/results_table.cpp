@@ -189,9 +189,7 @@ look look_of(const section& all, const conditions& under) {
   std::vector<std::string> words;
   if (!made.members) words.push_back(count_of_members(p));
   if (!made.ranks && p.ranks > 1) words.push_back(counted(p.ranks, "rank"));
-  const auto shape = format_shape(p);
-  if (!made.shape && !shape.empty() && !(p.device == topology::device::host && shape == "1"))
-    words.push_back("shape " + shape);
+  if (const auto shape = shape_in_words(p); !made.shape && !shape.empty()) words.push_back(shape);
   if (!made.node && !p.node.empty()) words.push_back("on " + p.node);
   words.insert(words.end(), under.common.begin(), under.common.end());
   if (!made.status)

@@ -72,8 +72,6 @@ namespace {
 
 shape_place place_of(const result& r) { return place_of_shape(r.point); }
 
-bool can_be_drawn(const result& r) { return r.has_metrics() && median_of(r) > 0; }
-
 // "map-<what>-4", or "map-<what>-4-late-20".
 std::string figure_name(std::string_view of, std::string_view what, std::string_view size,
                         const std::string& under) {

@@ -39,6 +39,10 @@ shape_place place_of_shape(const point&);
 std::string word_for_names(std::string words);
 // Conditions: not beside a load; NVIDIA's own, on the device.
 bool is_idle(const result&);
+bool can_be_drawn(const result&);  // it has a latency above 0
+// Whether it was shown to be a barrier, orders no less than one, and has more than one batch: what is not
+// neither wins nor ties.
+bool is_compared(const result&);
 bool is_vendors(const result&);
 
 // Adds a figure with every level from a warp to several GPUs, launches and host members (001, figures 12 and

@@ -14,6 +14,12 @@ namespace mgsync::barriers {
 
 bool is_idle(const result& r) { return r.point.word(axes::load, "idle") == "idle"; }
 
+bool can_be_drawn(const result& r) { return r.has_metrics() && median_of(r) > 0; }
+
+bool is_compared(const result& r) {
+  return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch();
+}
+
 bool is_vendors(const result& r) {
   return r.facts && r.facts->origin == fact::origin::vendor && r.facts->driver == fact::driver::device;
 }
@@ -164,10 +170,7 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   const auto points = where(all, is_of(default_study));
   const auto measured = where(points, &result::has_metrics);
   if (measured.empty()) return;
-  // What orders less, and what has one batch only, is not compared.
-  const auto compared = where(measured, is_idle, [](const result& r) {
-    return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch();
-  });
+  const auto compared = where(measured, is_idle, is_compared);
   const auto group_of = [](const result& r) {
     return std::tuple(std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
                       place_of_shape(r.point));

@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::size_t most_pictures = 12;  // of one evaluation: --where chooses among more groups and shapes
 
-const metric& latency(const result& r) { return r.metrics.front(); }
-
-bool has_latency(const result& r) {
-  return r.point.study == default_study && r.has_metrics() && median_of(r) > 0 &&
-         r.point.word(axes::load, "idle") == "idle";
-}
-bool is_compared(const result& r) {
-  return r.verdict.passed && !r.orders_less() && !latency(r).of_one_batch();
-}
-
 // One group at one shape.
 using cell_key =
     std::tuple<topology::device, std::string, int, std::string>;  // circumstances, members, shape
@@ -34,11 +24,11 @@ cell_key cell_of(const result& r) {
   return {r.point.device, circumstances_of(r.point), r.point.members, format_shape(r.point)};
 }
 
-// "2 GPUs, shape 1x32"; host members with one thread each have no shape.
+// "2 GPUs, shape 1x32, one rank per member".
 std::string name_of_cell(const point& p) {
-  const auto shape = format_shape(p), under = circumstances_of(p);
-  const bool plain = shape.empty() || (p.device == topology::device::host && shape == "1");
-  return count_of_members(p) + (plain ? "" : ", shape " + shape) + (under.empty() ? "" : ", " + under);
+  std::vector<std::string> words{count_of_members(p), shape_in_words(p), circumstances_of(p)};
+  std::erase(words, "");
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 bar_chart ranked(const frame<result>& rows) {
@@ -54,7 +44,7 @@ bar_chart ranked(const frame<result>& rows) {
       .values = {"latency (us)"},
       .in_terminal = true};
   for (const auto* r : rows) {
-    const auto& m = latency(*r);
+    const auto& m = first_metric(*r);
     const bool alone = m.of_one_batch();
     chart.bars.push_back({.name = marked_subject_of(*r) + (alone ? " ?" : ""),
                           .parts = {m.median},
@@ -90,7 +80,7 @@ std::string headline(const frame<result>& rows) {
   for (const auto* r : ranked) {
     const auto whose = fmt::format("{}'s {}", r->facts->maker, subject_of(r->point));
     const double times = median_of(*r) / median_of(*answer);
-    if (latency(*r).ci95_low <= latency(*answer).ci95_high)
+    if (first_metric(*r).ci95_low <= first_metric(*answer).ci95_high)
       others.push_back("not shown to be faster than " + whose);
     else others.push_back(fmt::format("{:.2g}x faster than {}", times, whose));
   }
@@ -100,7 +90,7 @@ std::string headline(const frame<result>& rows) {
 }
 
 void add_ranked(std::span<const result> all, evaluation& e) {
-  auto cells = by(where(all, has_latency), cell_of);
+  auto cells = by(where(all, is_of(default_study), is_idle, can_be_drawn), cell_of);
   std::erase_if(cells, [](const auto& one) { return one.second.size() < 2; });
   // Where there are many, those of the largest groups.
   if (cells.size() > most_pictures) {
