@@ -44,34 +44,41 @@ std::string format_cell(std::span<const measurement> cell, detail wanted) {
   return text;
 }
 
+// The points of a study that can run, and roughly how long they take.
+struct part_of_plan {
+  std::size_t points = 0;
+  double seconds = 0;
+};
+part_of_plan part_of(const study& s, std::span<const measurement> all) {
+  part_of_plan part;
+  for (const auto& m : all)
+    if (m.waived.empty() && m.point.study == s.name) {
+      ++part.points;
+      part.seconds += seconds_of(s, m);
+    }
+  return part;
+}
+
 }  // namespace
 
 double estimated_seconds(std::span<const study* const> studies, std::span<const measurement> all) {
   double seconds = 0;
-  for (const auto* s : studies)
-    for (const auto& m : all)
-      if (m.waived.empty() && m.point.study == s->name) seconds += seconds_of(*s, m);
+  for (const auto* s : studies) seconds += part_of(*s, all).seconds;
   return seconds;
 }
 
 std::string estimate(std::span<const study* const> studies, std::span<const measurement> all) {
   std::string text;
-  double seconds = 0;
-  std::size_t points = 0;
+  part_of_plan whole;
   for (const auto* s : studies) {
-    std::size_t run = 0;
-    double own = 0;
-    for (const auto& m : all)
-      if (m.waived.empty() && m.point.study == s->name) {
-        ++run;
-        own += seconds_of(*s, m);
-      }
-    if (studies.size() > 1) text += fmt::format("  {:<12}{:>5} points, about {:.0f} s\n", s->name, run, own);
-    points += run;
-    seconds += own;
+    const auto [points, seconds] = part_of(*s, all);
+    if (studies.size() > 1)
+      text += fmt::format("  {:<12}{:>5} points, about {:.0f} s\n", s->name, points, seconds);
+    whole.points += points;
+    whole.seconds += seconds;
   }
-  return fmt::format("{} of {} points can run here, about {:.0f} s{}\n{}", points, all.size(), seconds,
-                     text.empty() ? "" : ":", text);
+  return fmt::format("{} of {} points can run here, about {:.0f} s{}\n{}", whole.points, all.size(),
+                     whole.seconds, text.empty() ? "" : ":", text);
 }
 
 std::string format_plan(std::span<const measurement> all, detail wanted) {

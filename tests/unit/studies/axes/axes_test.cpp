@@ -2,38 +2,21 @@
 // refused in a sentence that names the axis and what it takes.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/harness/study.hpp"
 #include "tests/unit/refused.hpp"
-#include "topology/description.hpp"
+#include "tests/unit/studies/planned.hpp"
 
 namespace mgsync { namespace {
 
 using test::refused;
 
-topology::rank_view four_gpus() {
-  std::ifstream in(MGSYNC_MACHINES "/h200x4.machine");
-  return {0,
-          0,
-          topology::read_description(std::string(std::istreambuf_iterator<char>(in), {}), "h200x4.machine"),
-          {}};
-}
-
 // What a study makes of such words: its answer, or its plan.
 std::vector<measurement> planned(const study& s, topology::device device, const typed_words& typed) {
-  static const std::vector<topology::rank_view> ranks{four_gpus()};
-  study_request asked;
-  asked.ranks = ranks;
-  asked.device = device;
-  asked.with_cuda = true;
-  asked.planning = true;
-  asked.settle(s.axes, typed);
+  const auto asked = test::request_of(s, device, typed);
   if (!asks_for_answer(s, typed)) return s.points(asked);
   EXPECT_FALSE(s.answer(asked).text.empty());
   return {};

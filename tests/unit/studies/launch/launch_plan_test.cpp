@@ -3,30 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
-#include "src/harness/study.hpp"
-#include "topology/description.hpp"
+#include "tests/unit/studies/planned.hpp"
 
 namespace mgsync {
 extern const study launch_study;
 namespace {
 
 std::vector<measurement> plan_of(const typed_words& typed) {
-  std::ifstream in(MGSYNC_MACHINES "/h200x4.machine");
-  const std::vector<topology::rank_view> ranks{
-      {0,
-       0,
-       topology::read_description(std::string(std::istreambuf_iterator<char>(in), {}), "h200x4.machine"),
-       {}}};
-  study_request asked;
-  asked.ranks = ranks;
-  asked.device = topology::device::gpu;
-  asked.with_cuda = true;
-  asked.planning = true;
-  asked.settle(launch_study.axes, typed);
-  return launch_study.points(asked);
+  return test::planned_on_gpus(launch_study, typed);
 }
 
 TEST(launch_plan, a_kind_that_cannot_take_arguments_is_waived_and_every_other_takes_them) {

@@ -2,31 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
-#include "src/harness/study.hpp"
-#include "topology/description.hpp"
+#include "tests/unit/studies/planned.hpp"
 
 namespace mgsync {
 extern const study library_study;
 namespace {
 
 std::vector<measurement> plan_of(const typed_words& typed) {
-  std::ifstream in(MGSYNC_MACHINES "/h200x4.machine");
-  const std::vector<topology::rank_view> ranks{
-      {0,
-       0,
-       topology::read_description(std::string(std::istreambuf_iterator<char>(in), {}), "h200x4.machine"),
-       {}}};
-  study_request asked;
-  asked.ranks = ranks;
-  asked.device = topology::device::gpu;
-  asked.with_cuda = true;
-  asked.planning = true;
-  asked.settle(library_study.axes, typed);
-  return library_study.points(asked);
+  return test::planned_on_gpus(library_study, typed);
 }
 
 TEST(library_plan, measures_all_forms_of_a_shape_in_turn_and_without_a_number_one_gpu_and_all) {
