@@ -44,7 +44,7 @@ RULES = [
     ("src/audit/", BASE + ("src/probes/machine_code/",)),
     ("src/harness/", MEASURING),
     ("src/probes/", BASE),
-    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/probes/")),
+    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/models/", "src/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
     ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
@@ -94,6 +94,9 @@ def self_test():
         "src/probes/machine_code/m.cpp": '#include "src/harness/runner.hpp"\n',
         "src/probes/p.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "src/probes/h.cpp": '#include "src/harness/subject.hpp"\n',
+        "src/models/m.cpp": '#include "src/results/values/statistics.hpp"\n',
+        "src/models/pipeline/h.cpp": '#include "src/harness/study.hpp"\n',
+        "src/models/pipeline/s.cpp": '#include "src/studies/pipeline/pipeline.hpp"\n',
         "src/audit/a.cpp": '#include "src/harness/runner.hpp"\n',
         "src/studies/launch/l.cpp": '#include "src/studies/levels/levels.hpp"\n',
         "barriers/grid/g.cu": '#include "barriers/library/choice.hpp"\n',

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "src/models/switch_points/switch_points.hpp"
 #include "src/results/values/result.hpp"
-#include "src/studies/model/performance_model.hpp"
 
 namespace mgsync::model {
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "src/models/pipeline/closed_form.hpp"
 #include "src/results/values/statistics.hpp"
-#include "src/studies/pipeline/closed_form.hpp"
 
 namespace mgsync::pipeline {
 

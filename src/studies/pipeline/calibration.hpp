@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "src/studies/pipeline/machine.hpp"
+#include "src/models/pipeline/machine.hpp"
 #include "src/studies/pipeline/measured_rows.hpp"
 
 namespace mgsync::pipeline {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "src/models/pipeline/simulator.hpp"
 #include "src/studies/pipeline/calibration.hpp"
-#include "src/studies/pipeline/simulator.hpp"
 
 namespace mgsync::pipeline {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/studies/pipeline/answer.hpp"
+#include "src/models/pipeline/answer.hpp"
 #include "src/studies/pipeline/evaluation.hpp"
 
 namespace mgsync::pipeline {

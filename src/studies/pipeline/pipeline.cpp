@@ -9,9 +9,9 @@
 
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
+#include "src/models/pipeline/answer.hpp"
 #include "src/results/files/json_document.hpp"
 #include "src/results/files/packed_text.hpp"
-#include "src/studies/pipeline/answer.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/models/pipeline/search.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
-#include "src/studies/pipeline/search.hpp"
 
 namespace mgsync::pipeline {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/studies/model/performance_model.hpp"
+#include "src/models/switch_points/switch_points.hpp"
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
 namespace mgsync::model { namespace {

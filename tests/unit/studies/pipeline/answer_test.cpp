@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/answer.hpp"
+#include "src/models/pipeline/answer.hpp"
 
 #include <gtest/gtest.h>
 

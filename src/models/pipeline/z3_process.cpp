@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/base/child_process.hpp"
-#include "src/studies/pipeline/z3_solvers.hpp"
+#include "src/models/pipeline/z3_solvers.hpp"
 
 namespace mgsync::pipeline {
 

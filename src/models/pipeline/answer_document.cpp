@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "src/studies/pipeline/answer.hpp"
+#include "src/models/pipeline/answer.hpp"
 
 namespace mgsync::pipeline {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/studies/pipeline/closed_form.hpp"
-#include "src/studies/pipeline/search.hpp"
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/models/pipeline/closed_form.hpp"
+#include "src/models/pipeline/search.hpp"
+#include "src/models/pipeline/simulator.hpp"
 
 namespace mgsync::pipeline { namespace {
 

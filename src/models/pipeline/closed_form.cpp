@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/closed_form.hpp"
+#include "src/models/pipeline/closed_form.hpp"
 
 #include <algorithm>
 #include <stdexcept>

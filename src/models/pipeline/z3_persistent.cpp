@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/z3_solvers.hpp"
+#include "src/models/pipeline/z3_solvers.hpp"
 
 #include <z3++.h>
 

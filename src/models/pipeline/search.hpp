@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/studies/pipeline/machine.hpp"
+#include "src/models/pipeline/machine.hpp"
 
 namespace mgsync::pipeline {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "src/studies/pipeline/search.hpp"
+#include "src/models/pipeline/search.hpp"
 
 namespace mgsync::pipeline {
 

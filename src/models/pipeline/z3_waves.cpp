@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/studies/pipeline/z3_solvers.hpp"
+#include "src/models/pipeline/z3_solvers.hpp"
 
 namespace mgsync::pipeline {
 

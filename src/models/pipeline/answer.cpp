@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/answer.hpp"
+#include "src/models/pipeline/answer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include "src/base/units.hpp"
 
 #include "src/base/errors.hpp"
-#include "src/studies/pipeline/closed_form.hpp"
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/models/pipeline/closed_form.hpp"
+#include "src/models/pipeline/simulator.hpp"
 
 namespace mgsync::pipeline {
 

@@ -1,5 +1,5 @@
 // The simulator beside the closed form, the paper's recurrences written out, and its own check.
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/models/pipeline/simulator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "src/studies/pipeline/closed_form.hpp"
-#include "src/studies/pipeline/recurrences.hpp"
+#include "src/models/pipeline/closed_form.hpp"
+#include "src/models/pipeline/recurrences.hpp"
 
 namespace mgsync::pipeline { namespace {
 

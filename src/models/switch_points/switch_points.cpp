@@ -1,4 +1,4 @@
-#include "src/studies/model/performance_model.hpp"
+#include "src/models/switch_points/switch_points.hpp"
 
 #include <algorithm>
 #include <cmath>

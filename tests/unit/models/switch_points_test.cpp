@@ -1,4 +1,4 @@
-#include "src/studies/model/performance_model.hpp"
+#include "src/models/switch_points/switch_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ const configuration p100_thread{"1 thread", 0.43, 18.5}, p100_warp{"1 warp", 13.
     p100_block{"1024 threads", 141, 18.5};
 
 // The eight points of table IV: exactly what the printed inputs give, and the paper's figures within 2 %.
-TEST(performance_model, gives_the_papers_table_iv) {
+TEST(switch_points, gives_the_papers_table_iv) {
   struct known {
     configuration basic, more;
     double sync, large, middle, paper_large, paper_middle;
@@ -33,7 +33,7 @@ TEST(performance_model, gives_the_papers_table_iv) {
 
 // Concurrency of table III: 8, 256 and 2796 bytes on V100 (8, 256, 2615 on P100), within the two digits of
 // its inputs.
-TEST(performance_model, gives_the_papers_table_iii) {
+TEST(switch_points, gives_the_papers_table_iii) {
   EXPECT_NEAR(concurrency_bytes(v100_thread), 8, 0.1);
   EXPECT_NEAR(concurrency_bytes(v100_warp), 256, 2);
   EXPECT_NEAR(concurrency_bytes(v100_block), 2796, 2);
@@ -41,14 +41,14 @@ TEST(performance_model, gives_the_papers_table_iii) {
 }
 
 // What the text says: 32 doubles want a warp, 1024 doubles want no block of 1024 threads.
-TEST(performance_model, advises_as_the_paper_does) {
+TEST(switch_points, advises_as_the_paper_does) {
   EXPECT_GT(time_of(v100_thread, 256), time_of(v100_warp, 256, 110));
   EXPECT_LT(time_of(v100_warp, 8192), time_of(v100_block, 8192, 420));
 }
 
 // On V100 the point of one thread and a warp lies between both concurrencies, that of a warp and a block
 // above.
-TEST(performance_model, a_candidate_counts_in_its_own_range_only) {
+TEST(switch_points, a_candidate_counts_in_its_own_range_only) {
   const auto warp = where_they_meet(v100_thread, v100_warp, 110);
   EXPECT_TRUE(warp.middle.has_value());
   EXPECT_FALSE(warp.large.has_value());
@@ -59,7 +59,7 @@ TEST(performance_model, a_candidate_counts_in_its_own_range_only) {
   EXPECT_EQ(block.for_good, block.large);
 }
 
-TEST(performance_model, times_are_equal_at_the_switch_point_and_ordered_beside_it) {
+TEST(switch_points, times_are_equal_at_the_switch_point_and_ordered_beside_it) {
   double last = 0;
   for (double sync = 1; sync < 1e5; sync *= 1.7) {
     const auto at = where_they_meet(v100_warp, v100_block, sync).for_good;
@@ -72,13 +72,13 @@ TEST(performance_model, times_are_equal_at_the_switch_point_and_ordered_beside_i
   }
 }
 
-TEST(performance_model, says_where_one_side_always_wins) {
+TEST(switch_points, says_where_one_side_always_wins) {
   EXPECT_EQ(where_they_meet(v100_warp, {"slower", 10, 13}, 5).for_good, std::nullopt);
   EXPECT_EQ(where_they_meet(v100_warp, {"free", 30, 13}, 0).for_good, 0);
   EXPECT_TRUE(std::isinf(where_they_meet(v100_warp, {"slower", 10, 13}, 5).large_formula));
 }
 
-TEST(performance_model, refuses_what_cannot_be) {
+TEST(switch_points, refuses_what_cannot_be) {
   EXPECT_THROW(where_they_meet({"none", 0, 1}, v100_warp, 1), std::invalid_argument);
   EXPECT_THROW(where_they_meet(v100_warp, {"none", 1, 0}, 1), std::invalid_argument);
   EXPECT_THROW(where_they_meet(v100_warp, v100_block, -1), std::invalid_argument);

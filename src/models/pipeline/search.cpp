@@ -1,11 +1,11 @@
-#include "src/studies/pipeline/search.hpp"
+#include "src/models/pipeline/search.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <tuple>
 
-#include "src/studies/pipeline/closed_form.hpp"
-#include "src/studies/pipeline/recurrences.hpp"
+#include "src/models/pipeline/closed_form.hpp"
+#include "src/models/pipeline/recurrences.hpp"
 
 namespace mgsync::pipeline {
 

@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/recurrences.hpp"
+#include "src/models/pipeline/recurrences.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // however many stages there are, with exactly the simulator's result.
 #pragma once
 
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
 

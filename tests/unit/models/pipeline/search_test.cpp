@@ -1,5 +1,5 @@
 // Brute force, the closed form and the simulator, and Z3 where it is in the build, on seeded problems.
-#include "src/studies/pipeline/search.hpp"
+#include "src/models/pipeline/search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <random>
 
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/models/pipeline/simulator.hpp"
 
 namespace mgsync::pipeline { namespace {
 

@@ -2,7 +2,7 @@
 // thousands of configurations evaluates.
 #pragma once
 
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync::pipeline {
 

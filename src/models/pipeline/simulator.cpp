@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/simulator.hpp"
+#include "src/models/pipeline/simulator.hpp"
 
 #include <algorithm>
 #include <array>

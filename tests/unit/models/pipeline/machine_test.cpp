@@ -1,4 +1,4 @@
-#include "src/studies/pipeline/machine.hpp"
+#include "src/models/pipeline/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/studies/pipeline/search.hpp"
+#include "src/models/pipeline/search.hpp"
 
 namespace mgsync::pipeline {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "src/base/fields.hpp"
-#include "src/studies/pipeline/pipeline_model.hpp"
+#include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync {
 class json_text;
