@@ -59,6 +59,12 @@ struct host_plan {
   std::span<const core> cores;           // of the host
 
   bool allows(int cpu) const { return std::ranges::binary_search(allowed, cpu); }
+  std::ptrdiff_t usable_cpus() const {
+    std::ptrdiff_t count = 0;
+    for (const auto& c : cores)
+      count += std::ranges::count_if(c.cpus, [this](int cpu) { return allows(cpu); });
+    return count;
+  }
 };
 
 // Cores of which some rank may use a hardware thread.
@@ -139,12 +145,16 @@ std::vector<thread_request> gpu_requests(const host_plan& plan, std::span<const 
   return requests;
 }
 
-void note_placement(grouping& result, const std::string& host, const thread_placement& placed) {
+void note_placement(grouping& result, const std::string& host, const thread_placement& placed,
+                    std::ptrdiff_t usable_cpus) {
   if (placed.sharing_core > 0)
     result.notes.push_back(
         fmt::format("On {}, {} thread(s) share a core with another one: there are fewer cores than "
                     "threads.",
                     host, placed.sharing_core));
+  if (placed.sharing_cpu == 0 && usable_cpus > 1 && std::ssize(placed.cpus) == usable_cpus)
+    result.notes.push_back(
+        fmt::format("all {} CPUs{} taken", usable_cpus, host.empty() ? "" : " of " + host));
   if (placed.sharing_cpu == 0) return;
   result.chosen.oversubscribed = true;
   result.notes.push_back(
@@ -182,7 +192,7 @@ void set_cpus(grouping& result, const slots& all, const host_plan& plan, std::sp
     return;
   }
   const auto placed = place_threads(usable, plan.masks, requests);
-  note_placement(result, host, placed);
+  note_placement(result, host, placed, plan.usable_cpus());
   if (!request.pin) return;
   const std::size_t threads = requests.size() / plan.members.size();
   for (std::size_t i = 0; i < plan.members.size(); ++i) {
@@ -203,9 +213,7 @@ member member_of(const rank_view& view, int id) {
 
 // Whether some of the host's threads share a CPU, wherever they go.
 bool are_too_many(const host_plan& plan, int threads_per_member) {
-  std::ptrdiff_t cpus = 0;
-  for (const auto& c : plan.cores)
-    cpus += std::ranges::count_if(c.cpus, [&](int cpu) { return plan.allows(cpu); });
+  const auto cpus = plan.usable_cpus();
   return cpus != 0 && std::ssize(plan.members) * threads_per_member > cpus;
 }
 

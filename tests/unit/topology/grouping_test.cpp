@@ -83,6 +83,17 @@ TEST(host_group, hyperthreads_come_after_all_cores_and_oversubscription_last) {
   EXPECT_EQ(g.chosen.members[4].cpus.size(), 1U);
 }
 
+TEST(host_group, members_on_every_cpu_are_a_note) {
+  auto m = host_machine(1, 4);
+  m.host = "n1";
+  m.allowed_cpus = {0, 1, 2, 3};
+  const auto noted = [&](int members) { return make_group(ranks_of(m, 1), host_request(members)).notes; };
+  EXPECT_EQ(noted(3), std::vector<std::string>{});
+  EXPECT_EQ(noted(4), std::vector<std::string>{"all 4 CPUs of n1 taken"});
+  m.allowed_cpus = {2};
+  EXPECT_EQ(noted(1), std::vector<std::string>{}) << "one thread waits for nobody";
+}
+
 TEST(host_group, without_places_is_oversubscribed_where_it_is_with_them) {
   const auto views = ranks_of(host_machine(1, 2), 1);
   for (int n = 1; n <= 6; ++n) {
