@@ -67,8 +67,11 @@ bool holds(scenario& what, unsigned threads, search how, unsigned iterations) {
   case 2: return run<2>(params, how);
   case 3: return run<3>(params, how);
   case 4: return run<4>(params, how);
+  case 5: return run<5>(params, how);
   case 6: return run<6>(params, how);
+  case 7: return run<7>(params, how);
   case 8: return run<8>(params, how);
+  case 9: return run<9>(params, how);
   case 12: return run<12>(params, how);
   default: std::abort();
   }

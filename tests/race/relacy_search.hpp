@@ -16,7 +16,7 @@ class scenario {
 
 enum class search { random, context_bound };
 
-// Whether `iterations` schedules of `threads` threads (2, 3, 4, 6, 8 or 12) violate nothing. `iterations`
+// Whether `iterations` schedules of `threads` threads (2 to 9, or 12) violate nothing. `iterations`
 // bounds the random search; the context-bound one ends by itself or there.
 bool holds(scenario&, unsigned threads, search, unsigned iterations);
 

@@ -91,13 +91,6 @@ class host_policy {
     });
   }
 
- private:
-  template <class T>
-  static std::atomic_ref<T> ref(T& w) {
-    static_assert(std::atomic_ref<T>::is_always_lock_free, "words are shared between processes");
-    return std::atomic_ref<T>(w);
-  }
-
   // The only spin loop of host members. False: given up.
   template <class Condition>
   bool wait_until(Condition holds) const {
@@ -113,6 +106,13 @@ class host_policy {
       if (first_look == host_limits::ticks{}) first_look = limits_.now();
       if (give_up(first_look)) return false;
     }
+  }
+
+ private:
+  template <class T>
+  static std::atomic_ref<T> ref(T& w) {
+    static_assert(std::atomic_ref<T>::is_always_lock_free, "words are shared between processes");
+    return std::atomic_ref<T>(w);
   }
 
   static void pause() {
