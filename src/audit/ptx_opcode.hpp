@@ -6,20 +6,14 @@
 #include <vector>
 
 #include "src/audit/code.hpp"
+#include "src/models/ptx/text.hpp"
 
 namespace mgsync::audit {
 
 // "ld.relaxed.sys.global.u32" in its parts; a part may be "shared::cta".
 class opcode {
  public:
-  explicit opcode(std::string_view name) {
-    while (!name.empty()) {
-      const std::size_t dot = std::min(name.find('.'), name.size());
-      parts_.push_back(name.substr(0, dot));
-      name.remove_prefix(std::min(dot + 1, name.size()));
-    }
-    if (parts_.empty()) parts_.emplace_back();
-  }
+  explicit opcode(std::string_view name) : parts_(ptx::at_dots(name)) {}
   std::string_view first() const { return parts_.front(); }
   std::string_view second() const { return parts_.size() > 1 ? parts_[1] : std::string_view(); }
   bool has(std::string_view word) const {

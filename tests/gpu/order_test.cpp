@@ -198,16 +198,6 @@ std::string properties_of(const std::string& kernel) {
 // --- the verdict: told by the barrier, or in a word of shared memory that the kernel gives. Without one a
 // group takes none.
 
-// Guarded, as the reader of the order leaves them out.
-int questions_in(const std::string& ptx, const std::string& kernel) {
-  const auto begin = ptx.find(".entry " + kernel + "("), end = ptx.find(".entry ", begin + 1);
-  int count = 0;
-  for (auto at = ptx.find("@asks ld.shared.u32", begin); at < end;
-       at = ptx.find("@asks ld.shared.u32", at + 1))
-    ++count;
-  return count;
-}
-
 TEST(verdict, is_told_by_the_barrier_or_asked_behind_it) {
   for (const char* file : {MGSYNC_ORDER_PTX, MGSYNC_ORDER_PTX_8}) {
     const auto kernels = mgsync::test::read_ptx(contents(file));
@@ -221,8 +211,10 @@ TEST(verdict, is_told_by_the_barrier_or_asked_behind_it) {
         };
         EXPECT_EQ(count("bar.red.or"), word ? 1 : calls + 1)
             << kernel << ": one for each call, and one as the group is made";
-        EXPECT_EQ(questions_in(contents(file), std::string(kernel) + (word ? "_with_word" : "")),
-                  word ? calls : 0)
+        EXPECT_EQ(
+            std::count_if(code.begin(), code.end(),
+                          [](const auto& i) { return i.guard == "asks" && i.opcode == "ld.shared.u32"; }),
+            word ? calls : 0)
             << kernel;
       }
   }

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "src/models/ptx/text.hpp"
+
 namespace mgsync::test {
 
 namespace {
@@ -16,17 +18,15 @@ bool is_register(const std::string& word) {
   return word.size() > 1 && word[0] == '%' && (word[1] == 'r' || word[1] == 'p' || word[1] == 'f');
 }
 
-ptx_instruction instruction_of(const std::string& line) {
-  static const std::regex shape(R"(^\s*(?:@(!?)(%p\d+)\s+)?([a-z][\w.:]*)\s*([^;]*);)");
+// `line`: of the text, with its comments, in which the barriers' authors mark what to look at.
+ptx_instruction instruction_of(const ptx::statement& from, const std::string& line) {
   static const std::regex word(R"(%[a-zA-Z_]\w*(?:\.\w)?|\$\w+|-?\w+)");
-  ptx_instruction made;
-  made.text = line;
-  std::smatch found;
-  if (!std::regex_search(line, found, shape)) return made;
-  made.negated = found[1].length() != 0;
-  made.guard = found[2];
-  made.opcode = found[3];
-  const std::string rest = found[4];
+  ptx_instruction made{.guard = std::string(from.condition),
+                       .negated = from.if_not,
+                       .opcode = std::string(from.opcode),
+                       .operands = {},
+                       .text = line};
+  const std::string rest(from.text.substr(from.opcode.size()));
   for (std::sregex_iterator w(rest.begin(), rest.end(), word), end; w != end; ++w)
     made.operands.push_back(w->str());
   return made;
@@ -353,34 +353,17 @@ class walk {
 }  // namespace
 
 std::map<std::string, ptx_code> read_ptx(const std::string& text) {
-  static const std::regex entry(R"(\.(entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+))"), label(R"(^(\$L\w+):)");
+  std::vector<std::string> lines;
+  std::istringstream by_line(text);
+  for (std::string line; std::getline(by_line, line);) lines.push_back(line);
   std::map<std::string, ptx_code> all;
-  std::istringstream lines(text);
-  std::string name;
-  std::map<std::string, int> labels;
-  std::smatch found;
-  const auto resolve = [&] {
-    for (auto& i : all[name])
-      if (begins(i.opcode, "bra") && !i.operands.empty()) i.target = labels.at(i.operands.front());
-  };
-  int depth = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (depth == 0 && std::regex_search(line, found, entry)) {
-      name = found[2];
-      labels.clear();
-      all[name].clear();
-    }
-    if (std::regex_search(line, found, label)) {
-      labels[found[1]] = static_cast<int>(all[name].size());
-      continue;
-    }
-    const auto first = line.find_first_not_of(" \t");
-    if (first == std::string::npos) continue;
-    if (line[first] == '{') ++depth;
-    else if (line[first] == '}') {
-      if (--depth == 0) resolve();
-    } else if (depth > 0 && line[first] != '.' && line.compare(first, 2, "//") != 0) {
-      if (auto made = instruction_of(line); !made.opcode.empty()) all[name].push_back(std::move(made));
+  ptx::text_reader reader(text);
+  while (const auto function = reader.next()) {
+    ptx_code& code = all[std::string(function->name)];
+    for (const ptx::statement& one : function->statements) {
+      code.push_back(instruction_of(one, lines.at(static_cast<std::size_t>(one.line) - 1)));
+      if (one.opcode.starts_with("bra"))
+        code.back().target = static_cast<int>(function->label(one.operands.at(0), one.braces).value());
     }
   }
   return all;

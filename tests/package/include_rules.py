@@ -41,7 +41,7 @@ RULES = [
     ("src/results/comparison/", VALUES + ("src/results/",)),
     ("src/models/", BASE),
     ("src/probes/machine_code/", ()),
-    ("src/audit/", BASE + ("src/probes/machine_code/",)),
+    ("src/audit/", BASE + ("src/models/", "src/probes/machine_code/")),
     ("src/harness/", MEASURING),
     ("src/probes/", BASE),
     ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/models/", "src/probes/")),

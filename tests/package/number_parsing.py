@@ -21,6 +21,7 @@ ALLOWED = {
     "src/models/memory_order/litmus.cpp": "litmus tests",
     "src/models/pipeline/answer.cpp": "what a user typed",
     "src/models/ptx/kernel.cpp": "PTX",
+    "src/models/ptx/text.cpp": "PTX",
     "src/studies/pipeline/measured_rows.cpp": "CSV files",
     "src/studies/reduction/reading.cpp": "what a user typed",
 }

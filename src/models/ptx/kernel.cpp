@@ -4,33 +4,16 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "src/base/blanks.hpp"
 #include "src/base/errors.hpp"
+#include "src/models/ptx/text.hpp"
 
 namespace mgsync::ptx {
 
 namespace {
-
-// Splits at commas outside of brackets.
-std::vector<std::string_view> at_commas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '{' || c == '[' || c == '(') ++depth;
-    if (c == '}' || c == ']' || c == ')') --depth;
-    if (c != ',' || depth != 0) continue;
-    parts.push_back(trimmed(text.substr(begin, i - begin)));
-    begin = i + 1;
-  }
-  if (const auto last = trimmed(text.substr(begin)); !last.empty() || !parts.empty()) parts.push_back(last);
-  return parts;
-}
 
 // The special registers, which a thread can read without having written them.
 bool is_special(std::string_view name) {
@@ -41,47 +24,27 @@ bool is_special(std::string_view name) {
                      [&](std::string_view one) { return name.rfind(one, 0) == 0; });
 }
 
-class reader {
+// Makes a kernel of one function's text.
+class translation {
  public:
-  explicit reader(std::string_view text) : text_(without_comments(text)) {}
-
-  std::vector<kernel> all() {
-    constexpr std::string_view entry = ".entry";
-    std::vector<kernel> found;
-    while ((at_ = text_.find(entry, at_)) != std::string::npos) {
-      at_ += entry.size();
-      kernel_ = {};
-      registers_.assign(1, {});
-      head();
-      body();
-      found.push_back(std::move(kernel_));
+  explicit translation(function_text& of) : of_(of), line_(of.line) {
+    made_.name = of.name;
+    for (const auto one : of.parameters)
+      if (!one.empty()) made_.parameters.push_back(declared(one, end_of(made_.parameters)));
+    for (const statement& one : of.shared) {
+      line_ = one.line;
+      made_.shared.push_back(declared(one.whole, end_of(made_.shared)));
     }
-    return found;
+    for (const statement& one : of.statements) made_.code.push_back(instruction_of(one));
+    for (const braces& one : of.scopes)
+      for (const auto& [name, at] : one.labels) made_.labels.push_back({std::string(name), at});
+    made_.registers = of.registers;
   }
+  kernel made() { return std::move(made_); }
 
  private:
   [[noreturn]] void refuse(std::string_view what, std::string_view accepted) const {
-    throw usage_error(fmt::format("PTX, line {}: '{}' where {} is expected", line(), what, accepted));
-  }
-  int line() const {
-    return 1 + static_cast<int>(std::count(
-                   text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())),
-                   '\n'));
-  }
-  std::string_view until(char end) {
-    const std::size_t found = text_.find(end, at_);
-    if (found == std::string::npos) refuse(trimmed(text_.substr(at_)).substr(0, 20), std::string(1, end));
-    const auto part = std::string_view(text_).substr(at_, found - at_);
-    at_ = found + 1;
-    return part;
-  }
-
-  void head() {
-    kernel_.name = trimmed(until('('));
-    for (const auto one : at_commas(until(')'))) {
-      if (!one.empty()) kernel_.parameters.push_back(declared(one, end_of(kernel_.parameters)));
-    }
-    until('{');
+    throw usage_error(fmt::format("PTX, line {}: '{}' where {} is expected", line_, what, accepted));
   }
   static std::size_t end_of(const std::vector<parameter>& words) {
     return words.empty() ? 0 : words.back().offset + words.back().bytes;
@@ -118,93 +81,20 @@ class reader {
     return made;
   }
 
-  void body() {
-    while (true) {
-      while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-      if (at_ == text_.size()) refuse("", "the end of a kernel");
-      if (text_[at_] == '{') {
-        registers_.emplace_back();
-        ++at_;
-      } else if (text_[at_] == '}') {
-        registers_.pop_back();
-        ++at_;
-        if (registers_.empty()) return;
-      } else if (const auto name = label_here(); !name.empty()) {
-        kernel_.labels.push_back({std::string(name), kernel_.code.size()});
-      } else {
-        const std::string_view one = trimmed(until(';'));
-        if (!one.empty()) statement(one);
-      }
-    }
-  }
-  std::string_view label_here() {
-    std::size_t end = at_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 ||
-                                  text_[end] == '$' || text_[end] == '_'))
-      ++end;
-    if (end == at_ || end == text_.size() || text_[end] != ':') return {};
-    const auto name = std::string_view(text_).substr(at_, end - at_);
-    at_ = end + 1;
-    return name;
-  }
-
-  void statement(std::string_view text) {
-    if (text.rfind(".reg", 0) == 0) return declare_registers(text);
-    if (text.rfind(".shared", 0) == 0) {
-      kernel_.shared.push_back(declared(text, end_of(kernel_.shared)));
-      return;
-    }
-    if (text.front() == '.') return;  // .pragma, .loc
+  instruction instruction_of(const statement& from) {
+    line_ = from.line;
+    braces_ = from.braces;
     instruction made;
-    made.line = line();
-    if (text.front() == '@') {
-      const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-      std::string_view word = text.substr(1, end - 1);
-      if (!word.empty() && word.front() == '!') {
-        made.if_not = true;
-        word.remove_prefix(1);
-      }
-      made.condition = known(word);
-      text = trimmed(text.substr(end));
-    }
-    for (const char c : text) {
-      const bool blank = is_blank(c);
-      if (!blank) made.text += c;
-      else if (made.text.back() != ' ') made.text += ' ';
-    }
-    const std::size_t end = std::min(text.find_first_of(" \t\n"), text.size());
-    std::string_view name = text.substr(0, end);
-    while (!name.empty()) {
-      const std::size_t dot = std::min(name.find('.'), name.size());
-      made.name.emplace_back(name.substr(0, dot));
-      name.remove_prefix(std::min(dot + 1, name.size()));
-    }
-    for (const auto one : at_commas(text.substr(end))) made.operands.push_back(operand_of(one));
-    kernel_.code.push_back(std::move(made));
+    made.text = in_one_line(from.text);
+    made.line = from.line;
+    if (!from.condition.empty()) made.condition = known(from.condition);
+    made.if_not = from.if_not;
+    for (const auto part : at_dots(from.opcode)) made.name.emplace_back(part);
+    for (const auto one : from.operands) made.operands.push_back(operand_of(one));
+    return made;
   }
-
-  // ".reg .b32 %r<582>", ".reg .pred %p1": of the innermost scope.
-  void declare_registers(std::string_view text) {
-    const std::size_t type = text.find('.', 1);
-    const std::size_t names = text.find_first_of(" \t", type);
-    if (type == std::string_view::npos || names == std::string_view::npos) refuse(text, ".reg TYPE NAME");
-    for (const auto one : at_commas(text.substr(names))) {
-      const std::size_t many = one.find('<');
-      if (many == std::string_view::npos) {
-        registers_.back()[std::string(one)] = kernel_.registers++;
-        continue;
-      }
-      const auto count = number(one.substr(many + 1, one.find('>') - many - 1));
-      for (std::int64_t i = 0; i < count; ++i)
-        registers_.back()[fmt::format("{}{}", one.substr(0, many), i)] = kernel_.registers++;
-    }
-  }
-  int find(std::string_view name) const {
-    for (auto scope = registers_.rbegin(); scope != registers_.rend(); ++scope)
-      if (const auto found = scope->find(std::string(name)); found != scope->end()) return found->second;
-    return -1;
-  }
-  int known(std::string_view name) const {
+  int find(std::string_view name) { return of_.reg(name, braces_).value_or(-1); }
+  int known(std::string_view name) {
     const int found = find(name);
     if (found < 0) refuse(name, "a register");
     return found;
@@ -222,7 +112,7 @@ class reader {
     return static_cast<std::int64_t>(negative ? -value : value);
   }
 
-  operand operand_of(std::string_view text) const {
+  operand operand_of(std::string_view text) {
     if (text.empty()) refuse(text, "an operand");
     operand made;
     if (text.front() == '[') return memory_of(trimmed(text.substr(1, text.size() - 2)));
@@ -248,7 +138,7 @@ class reader {
     }
     return made;
   }
-  operand memory_of(std::string_view text) const {
+  operand memory_of(std::string_view text) {
     operand made;
     made.what = operand::kind::memory;
     const std::size_t plus = text.find('+');
@@ -259,10 +149,9 @@ class reader {
     return made;
   }
 
-  std::string text_;
-  std::size_t at_ = 0;
-  kernel kernel_;
-  std::vector<std::map<std::string, int>> registers_;  // by scope, the innermost last
+  function_text& of_;
+  int line_, braces_ = 0;
+  kernel made_;
 };
 
 }  // namespace
@@ -271,7 +160,13 @@ bool instruction::has(std::string_view word) const {
   return std::find(name.begin(), name.end(), word) != name.end();
 }
 
-std::vector<kernel> read_kernels(std::string_view text) { return reader(text).all(); }
+std::vector<kernel> read_kernels(std::string_view text) {
+  std::vector<kernel> found;
+  text_reader reader(text);
+  while (auto one = reader.next())
+    if (one->is_kernel) found.push_back(translation(*one).made());
+  return found;
+}
 
 const kernel& kernel_named(const std::vector<kernel>& kernels, std::string_view name) {
   std::string known;

@@ -88,6 +88,15 @@ TEST(ptx, is_read_with_its_scopes_labels_and_conditions) {
   EXPECT_EQ(read.code[4].text, "st.relaxed.sys.global.u32 [%rd1+-8], 7");
 }
 
+// As nvcc -lineinfo writes it: .loc has no semicolon, and swallows nothing.
+TEST(ptx, with_lines_of_its_source_has_all_its_instructions) {
+  const kernel read = kernel_of(" .loc 1 20 7\n st.relaxed.sys.global.u32 [%rd1], 7;\n"
+                                " .loc 1 21 7, function_name $L__info, inlined_at 1 3 5\n membar.sys;");
+  ASSERT_EQ(read.code.size(), 5U);
+  EXPECT_EQ(read.code[2].text, "st.relaxed.sys.global.u32 [%rd1], 7");
+  EXPECT_EQ(read.code[3].text, "membar.sys");
+}
+
 TEST(ptx, of_many_kernels_is_found_by_name) {
   const auto both =
       read_kernels(".entry a() { ret; }\n.weak .entry b(.param .align 8 .b8 b_0[20], .param .u64 b_1)\n"
