@@ -28,6 +28,7 @@ using std::chrono::steady_clock;
 communicator* job = nullptr;
 watchdog* dog = nullptr;
 topology::machine here;
+std::vector<std::string> hosts;  // of each rank
 constexpr auto patience = 60s;
 
 struct point_of_test {
@@ -66,7 +67,7 @@ topology::group group_of(const point_of_test& p) {
     topology::member one;
     one.id = static_cast<int>(m);
     one.rank = static_cast<int>(m * ranks / p.members);
-    one.host = here.host;
+    one.host = hosts[static_cast<std::size_t>(one.rank)];
     group.members.push_back(one);
   }
   return group;
@@ -122,9 +123,13 @@ std::string full_name(const point_of_test& p) {
 
 // Whether this build must run the point; nothing where this suite does not know it.
 std::optional<bool> expected_to_run(const point_of_test& p) {
-  const bool one_rank = std::min(static_cast<unsigned>(job->size()), p.members) == 1;
+  const auto group = group_of(p);
+  const bool one_rank = topology::owners_of(group).size() == 1;
+  const bool one_node = topology::hosts_of(group).size() == 1;
   if (p.what->name == "openmp") return one_rank;
   if (p.what->name == "mpi") return !one_rank;
+  if (p.what->name == "nodes") return !one_node;
+  if (!one_node) return {};
   if (std::ranges::find(runs_between_host_members, full_name(p)) != std::end(runs_between_host_members))
     return true;
   return {};
@@ -139,15 +144,17 @@ TEST(table, runs_what_is_for_host_members) {
     if (expected) {
       EXPECT_EQ(can.ok, *expected) << testing::PrintToString(p) << ": " << can.reason;
       if (can.ok) known.insert(full_name(p));
-    } else if (!can.ok) {
+    } else if (!can.ok && topology::hosts_of(group_of(p)).size() == 1) {
       EXPECT_NE(can.reason.find("GPU"), std::string::npos)
           << testing::PrintToString(p) << " is refused, and not because it is for GPUs: " << can.reason;
     }
   }
+  const bool one_node = std::ranges::all_of(hosts, [](const auto& h) { return h == hosts.front(); });
   for (const auto name : runs_between_host_members)
-    EXPECT_TRUE(known.contains(std::string(name))) << name << " is not in the table any more";
+    EXPECT_TRUE(known.contains(std::string(name)) || !one_node) << name << " is not in the table any more";
   EXPECT_TRUE(known.contains("openmp:runtime") || job->size() > 1);
   EXPECT_TRUE(known.contains("mpi:default") || job->size() == 1);
+  EXPECT_TRUE(known.contains("nodes:leader") || one_node);
 }
 
 class every_backend : public testing::TestWithParam<point_of_test> {
@@ -292,6 +299,7 @@ int run_tests(int count, char** words) {
       read_launch().under_mpi ? communicator::world(patience, guard) : communicator::single(patience);
   job = &ranks;
   here = topology::discover({std::nullopt, false});
+  hosts = ranks.all_gather(here.host, "gathering the hosts");
   testing::InitGoogleTest(&count, words);
   if (ranks.rank() != 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();

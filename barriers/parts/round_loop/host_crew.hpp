@@ -46,6 +46,8 @@ class host_crew {
   const std::vector<local_worker>& workers() const { return workers_; }
   std::vector<int> cpus() const;  // of the local workers, in order: for a worker_pool
   bool yields() const { return group_.oversubscribed; }
+  // What bounds the waits of a run, of whatever takes part in it beside the workers.
+  wait_limits limits(const run_request&) const;
 
   // One run: every local worker i calls passes[i] rounds times. Pass: what host_loop.hpp asks of it, and
   // `void begin(const wait_limits&)` before a run.
@@ -86,7 +88,6 @@ class host_crew {
   void run_one(const run_request&, const wait_limits&, unsigned local, const loop&, findings&) const;
   void keep_record(const run_request&, const local_worker&, const ring&, findings&) const;
   mgsync::outcome why_given_up(const wait_limits&) const;
-  wait_limits limits(const run_request&) const;
   std::vector<progress> progress_now() const;
   void add_arrivals(trial&) const;
   violation in_words(const host_findings&) const;

@@ -1,5 +1,6 @@
 #include "barriers/parts/symmetric_memory/mpi_window.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 
@@ -37,6 +38,8 @@ class mpi_window final : public symmetric_memory {
   void map(const topology::group& group, const session& where) {
     // Ranks have not all taken part in the same allocations: the group's first rank counts for all.
     const auto allocation = where.ranks().broadcast_value(next_allocation(), 0, "agreeing on an allocation");
+    const auto own = std::ranges::find(group.members, where.rank(),
+                                       &topology::member::rank);  // MPI may see one host in two
     const auto job_ranks = host_ranks_.all_gather_values(where.rank(), "gathering the ranks of this host");
     for (int r = 0; r < host_ranks_.size(); ++r) {
       MPI_Aint size = 0;
@@ -50,7 +53,8 @@ class mpi_window final : public symmetric_memory {
       const int job_rank = job_ranks[static_cast<std::size_t>(r)];
       for (std::size_t m = 0; m < group.members.size(); ++m) {
         if (group.members[m].rank != job_rank) continue;
-        parts_[m] = next + shift_of_part(allocation, m);
+        if (own != group.members.end() && group.members[m].host == own->host)
+          parts_[m] = next + shift_of_part(allocation, m);
         next += mapped_bytes(bytes_);
       }
     }
