@@ -11,6 +11,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/units.hpp"
+#include "src/results/frame/frame.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -37,12 +38,16 @@ std::string command_for(const step& s, int ranks, const std::vector<std::string>
                      gpus ? "--gpus" : "--device host --members", s.members, shape, fmt::join(barriers, ","));
 }
 
+// The results that the answer to such a step can be based on.
+frame<result> usable_for(std::span<const result> all, const step& asked, facts_of_point facts_of) {
+  return where(all, [&](const result& r) { return is_usable(r, asked, facts_of); });
+}
+
 // The same step over other numbers of members. A single member also needs a barrier where it has several
 // blocks or threads.
 void add_counts(advice& a, std::span<const result> all, facts_of_point facts_of) {
   std::set<int> counts{1, a.asked.members};
-  for (const auto& r : all)
-    if (is_usable(r, a.asked, facts_of)) counts.insert(r.point.members);
+  for (const auto* r : usable_for(all, a.asked, facts_of)) counts.insert(r->point.members);
   const double work = a.asked.work_us * a.asked.members;
   for (const int n : counts) {
     auto on = a.asked;
@@ -53,16 +58,16 @@ void add_counts(advice& a, std::span<const result> all, facts_of_point facts_of)
     a.over_members.push_back({n, work / n + (there.empty() ? 0 : there.front().us) + transfer_us(a.asked, n),
                               there.empty() ? "none" : there.front().barrier});
   }
-  a.best_members = std::ranges::min_element(a.over_members, {}, &steps_on::step_us)->members;
+  a.best_members = least(a.over_members, &steps_on::step_us)->members;
 }
 
 // Each reason once, the most frequent first.
 std::string reasons_of(const std::vector<refusal>& refused) {
-  std::map<std::string, int> counts;
-  for (const auto& one : refused) ++counts[one.why];
+  const auto of_reason = by(refused, &refusal::why);
   std::vector<std::string> reasons;
-  for (const auto& [why, count] : counts) reasons.push_back(why);
-  std::ranges::stable_sort(reasons, std::greater(), [&](const auto& why) { return counts[why]; });
+  for (const auto& [why, some] : of_reason) reasons.push_back(why);
+  std::ranges::stable_sort(reasons, std::greater(),
+                           [&](const auto& why) { return of_reason.at(why).size(); });
   if (constexpr std::size_t most = 3; reasons.size() > most) reasons.resize(most);
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
@@ -153,21 +158,40 @@ void add_faster(advice& a) {
 // Sentences about the best barrier for other shapes; shapes with the same one share a sentence.
 void add_other_shapes(advice& a, std::span<const result> all, facts_of_point facts_of,
                       const std::vector<std::string>& ties) {
-  std::set<std::optional<member_shape>> seen{a.asked.shape};
   std::map<std::pair<std::string, bool>, std::vector<std::string>> winners;
-  for (const auto& r : all) {
+  const auto shape_and_words = [](const result& r) {
+    return std::pair(shape_of(r.point), format_shape(r.point));
+  };
+  for (const auto& [shape, words] : keys(usable_for(all, a.asked, facts_of), shape_and_words)) {
     auto other = a.asked;
-    other.shape = shape_of(r.point);
-    if (!is_usable(r, a.asked, facts_of) || !seen.insert(other.shape).second) continue;
+    other.shape = shape;
+    if (shape == a.asked.shape) continue;
     const auto there = predict(all, other, facts_of);
     if (there.empty() || !there.front().is_callable()) continue;
     const auto& name = there.front().barrier;
     if (name != a.barriers.front().barrier && std::ranges::find(ties, name) == ties.end())
-      winners[{name, there.front().measured}].push_back(format_shape(r.point));
+      winners[{name, there.front().measured}].push_back(words);
   }
   for (const auto& [winner, shapes] : winners)
     a.sentences.push_back(fmt::format("With shape{} {} it would {}be {}.", shapes.size() == 1 ? "" : "s",
                                       names_of(shapes, 6), winner.second ? "" : "perhaps ", winner.first));
+}
+
+// A sentence: how much longer the answer takes beside the traffic that slows it down most.
+void add_loaded(advice& a, std::span<const result> all) {
+  const auto measured = where(all, &result::has_metrics, [&](const result& r) {
+    return r.point.device == a.asked.device && r.point.members > 1 &&
+           subject_of(r.point) == a.barriers.front().barrier;
+  });
+  const auto is_idle = [](const result& r) { return r.point.word(axes::load, "idle") == "idle"; };
+  const auto place_of = [](const result& r) { return std::pair(r.point.members, format_shape(r.point)); };
+  const auto pairs = join(where(measured, std::not_fn(is_idle)), where(measured, is_idle), place_of).both;
+  const auto* slowest = most(pairs, [](const auto& one) { return median_of(*one.first); });
+  if (slowest == nullptr) return;
+  const double loaded = median_of(*slowest->first), idle = median_of(*slowest->second);
+  if (idle > 0 && loaded > idle)
+    a.sentences.push_back(fmt::format("Beside traffic it takes longer: up to {:.3g} times as long ({}).",
+                                      loaded / idle, slowest->first->point.word(axes::load)));
 }
 
 void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of) {
@@ -192,37 +216,21 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
       "The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.",
       9 * best.us, 99 * best.us));
   add_other_shapes(a, all, facts_of, ties);
-  double idle = 0, loaded = 0;
-  std::string beside;
-  for (const auto& r : all)
-    if (r.has_metrics() && r.point.device == a.asked.device && subject_of(r.point) == best.barrier &&
-        r.point.members > 1)
-      for (const auto& other : all)
-        if (other.has_metrics() && subject_of(other.point) == best.barrier &&
-            other.point.members == r.point.members && format_shape(other.point) == format_shape(r.point) &&
-            r.point.word(axes::load, "idle") == "idle" && other.point.word(axes::load, "idle") != "idle" &&
-            other.metrics.front().median > loaded)
-          idle = r.metrics.front().median, loaded = other.metrics.front().median,
-          beside = other.point.word(axes::load);
-  if (idle > 0 && loaded > idle)
-    a.sentences.push_back(fmt::format("Beside traffic it takes longer: up to {:.3g} times as long ({}).",
-                                      loaded / idle, beside));
+  add_loaded(a, all);
 }
 
 }  // namespace
 
 std::string what_there_is(std::span<const result> all, facts_of_point facts_of) {
+  const auto barriers = where(all, is_of(default_study));
   std::map<std::pair<topology::device, int>, std::string> there;
   std::set<double> works;
-  std::size_t barriers = 0;
-  for (const auto& r : all) {
-    if (r.point.study != default_study) continue;
-    ++barriers;
+  for (const auto* r : barriers) {
     step same;
-    same.device = r.point.device;
-    same.work_us = r.point.number(axes::work).value_or(0);
-    if (!is_usable(r, same, facts_of)) continue;
-    there.emplace(std::pair(r.point.device, r.point.members), count_of_members(r.point));
+    same.device = r->point.device;
+    same.work_us = r->point.number(axes::work).value_or(0);
+    if (!is_usable(*r, same, facts_of)) continue;
+    there.emplace(std::pair(r->point.device, r->point.members), count_of_members(r->point));
     works.insert(same.work_us);
   }
   const auto beside = works.contains(0)
@@ -231,9 +239,9 @@ std::string what_there_is(std::span<const result> all, facts_of_point facts_of) 
   std::vector<std::string> of;
   for (const auto& [members, text] : there) of.push_back(text);
   if (!there.empty()) return fmt::format("these results are of {}{}", fmt::join(of, ", "), beside);
-  if (barriers == 0) return "these results are of no barrier that was measured to its end";
+  if (barriers.empty()) return "these results are of no barrier that was measured to its end";
   return fmt::format("of {} of barriers here none was measured to its end, idle, and passed its check",
-                     counted(barriers, "result"));
+                     counted(barriers.size(), "result"));
 }
 
 advice advise(std::span<const result> all, step asked, facts_of_point facts_of) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "src/results/frame/frame.hpp"
 #include "src/results/frame/lines.hpp"
 
 namespace mgsync::report {
@@ -54,19 +55,19 @@ bool is_plain(const point& p) {
 using by_barrier = std::map<std::string, std::vector<known>>;
 
 by_barrier what_is_known(std::span<const result> all, const step& asked, facts_of_point facts_of) {
-  bool one_process = false;
-  for (const auto& r : all)
-    one_process = one_process || (is_usable(r, asked, facts_of) && r.point.ranks == 1 && r.point.members > 1);
+  const auto usable = where(all, [&](const result& r) { return is_usable(r, asked, facts_of); });
+  const bool one_process =
+      first(usable, [](const result& r) { return r.point.ranks == 1 && r.point.members > 1; }) != nullptr;
   by_barrier found;
-  for (const auto& r : all) {
-    if (!is_usable(r, asked, facts_of) || (one_process && r.point.ranks > 1)) continue;
-    auto& points = found[subject_of(r.point)];
-    const auto at = coordinates_of(r.point);
+  for (const auto* r :
+       where(usable, [=](const result& one) { return !one_process || one.point.ranks <= 1; })) {
+    auto& points = found[subject_of(r->point)];
+    const auto at = coordinates_of(r->point);
     const auto same = std::find_if(points.begin(), points.end(), [&](const known& k) {
       return k.at.members == at.members && k.at.shape == at.shape;
     });
-    if (same == points.end()) points.push_back({at, &r});
-    else if (r.point.find(axes::work) != nullptr) same->of = &r;
+    if (same == points.end()) points.push_back({at, r});
+    else if (r->point.find(axes::work) != nullptr) same->of = r;
   }
   return found;
 }
@@ -186,14 +187,14 @@ point point_at(point p, const coordinates& wanted) {
 
 // The reason, where the barrier was tried there and was waived or failed.
 std::string why_refused(std::span<const result> all, const point& there, const member_shape& shape) {
-  const auto found = std::ranges::find_if(all, [&](const result& r) {
+  const auto* found = first(all, [&](const result& r) {
     const auto& p = r.point;
     return (r.status == result_status::waived || r.status == result_status::failed) &&
            p.study == there.study && p.subject == there.subject && p.variant == there.variant &&
            p.device == there.device && p.members == there.members && p.ranks == there.ranks &&
            shape_of(p) == shape && is_plain(p);
   });
-  return found == all.end() ? "" : found->reason.empty() ? "it was violated" : found->reason;
+  return found == nullptr ? "" : found->reason.empty() ? "it was violated" : found->reason;
 }
 
 std::optional<prediction> predict_one(std::span<const result> results, const std::string& name,
@@ -264,12 +265,14 @@ bool is_usable(const result& r, const step& asked, facts_of_point facts_of) {
 
 std::optional<member_shape> smallest_shape(std::span<const result> all, const step& asked,
                                            facts_of_point facts_of) {
-  const auto size_of = [](const member_shape& s) { return std::tuple(s.in_all, s.blocks, s.threads); };
-  std::optional<member_shape> smallest;
-  for (const auto& r : all)
-    if (const auto shape = shape_of(r.point); shape && is_usable(r, asked, facts_of))
-      if (!smallest || size_of(*shape) < size_of(*smallest)) smallest = shape;
-  return smallest;
+  const auto has_shape = [](const result& r) { return shape_of(r.point).has_value(); };
+  const auto* smallest =
+      least(where(all, has_shape, [&](const result& r) { return is_usable(r, asked, facts_of); }),
+            [](const result& r) {
+              const auto s = *shape_of(r.point);
+              return std::tuple(s.in_all, s.blocks, s.threads);
+            });
+  return smallest == nullptr ? std::nullopt : shape_of(smallest->point);
 }
 
 std::vector<prediction> predict(std::span<const result> all, const step& asked, facts_of_point facts_of,

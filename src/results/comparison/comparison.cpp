@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/results/comparison/shift_interval.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/results/frame/results_table.hpp"
 #include "src/results/values/statistics.hpp"
 
@@ -17,7 +18,9 @@ constexpr double wanted_confidence = 0.95;
 
 using medians_of_batches = std::vector<double>;
 
+// What one side says of a point.
 struct side_of_a_point {
+  std::string key;  // the same on both sides
   const mgsync::point* point = nullptr;
   std::vector<metric_name> metrics;
   std::map<std::string, std::vector<medians_of_batches>> processes;  // of each metric
@@ -31,11 +34,8 @@ struct side_of_a_point {
   bool was_lost = false;                         // one of them has no value
   bool orders_less = false;                      // than a barrier
   std::vector<doubt> doubts;
-};
 
-struct side {
-  std::vector<std::string> order;  // of the keys
-  std::map<std::string, side_of_a_point> points;
+  bool has_values() const { return !processes.empty(); }
 };
 
 // The node to compare with: the one of the same name or, on other hosts, the one at the same position in the
@@ -81,29 +81,42 @@ bool has_numbers(const result& one) {
          one.has_metrics() && !one.metrics.front().raw.empty();
 }
 
-side side_of(std::span<const json_document> documents, const std::vector<std::string>& reference) {
-  side all;
-  for (const json_document& document : documents) {
-    std::map<std::string, std::map<std::string, medians_of_batches>> here;
-    for (const result& one : document.results) {
-      const std::string key = pairing_key(one.point, document.machine, reference);
-      auto [found, fresh] = all.points.try_emplace(key);
-      side_of_a_point& point = found->second;
-      if (fresh) {
-        all.order.push_back(key);
-        point.point = &one.point;
-      }
+struct row {
+  std::string key;
+  const json_document* document;
+  const result* of;
+};
+
+side_of_a_point side_of(const std::string& key, const frame<row>& rows) {
+  side_of_a_point made;
+  made.key = key;
+  made.point = &rows.front()->of->point;
+  for (const auto& [document, here] : by(rows, &row::document)) {
+    std::map<std::string, medians_of_batches> process;
+    for (const auto* each : here) {
+      const result& one = *each->of;
       if (has_numbers(one)) {
-        take(point, here[key], one);
+        take(made, process, one);
         continue;
       }
-      point.was_lost = true;
-      if (point.status != result_status::failed) point.status = one.status;
-      point.reason = one.status == result_status::measured ? "its values are missing" : one.reason;
+      made.was_lost = true;
+      if (made.status != result_status::failed) made.status = one.status;
+      made.reason = one.status == result_status::measured ? "its values are missing" : one.reason;
     }
-    for (auto& [key, metrics] : here)
-      for (auto& [name, medians] : metrics) all.points[key].processes[name].push_back(std::move(medians));
+    for (auto& [name, medians] : process) made.processes[name].push_back(std::move(medians));
   }
+  return made;
+}
+
+// The points of one side, in the order of its documents.
+std::vector<side_of_a_point> side_of(std::span<const json_document> documents,
+                                     const std::vector<std::string>& reference) {
+  std::vector<row> rows;
+  for (const json_document& each : documents)
+    for (const result& one : each.results)
+      rows.push_back({pairing_key(one.point, each.machine, reference), &each, &one});
+  std::vector<side_of_a_point> all;
+  for (const auto& [key, of_point] : groups(rows, &row::key)) all.push_back(side_of(key, of_point));
   return all;
 }
 
@@ -193,8 +206,8 @@ void find_lost(const side_of_a_point& before, const side_of_a_point& after, comp
                           fmt::format("its {} is in different units in files of one side", side->mixed),
                           result_status::measured});
   for (const metric_name& one : before.metrics) {
-    const auto found = std::ranges::find(after.metrics, one.name, &metric_name::name);
-    if (found == after.metrics.end())
+    const auto* found = first(after.metrics, [&](const auto& m) { return m.name == one.name; });
+    if (found == nullptr)
       out.lost.push_back({*before.point, fmt::format("it has no {}", one.name), result_status::measured});
     else if (!alike(one, *found))
       out.lost.push_back(
@@ -220,29 +233,19 @@ std::string_view word_of(change what, const metric_name& of) {
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise) {
   const auto reference = base.empty() ? std::vector<std::string>{} : base.front().machine.hosts;
-  const side was = side_of(base, reference), is = side_of(now, reference);
+  const auto was = side_of(base, reference), is = side_of(now, reference);
+  const auto pairs = join(where(was, &side_of_a_point::has_values), is, &side_of_a_point::key);
   comparison out;
-  for (const std::string& key : was.order) {
-    const side_of_a_point& before = was.points.at(key);
-    if (before.processes.empty()) continue;
-    const auto found = is.points.find(key);
-    if (found == is.points.end()) {
-      out.only_base.push_back(*before.point);
-      continue;
-    }
-    const side_of_a_point& after = found->second;
+  for (const auto* one : pairs.left) out.only_base.push_back(*one->point);
+  for (const auto* one : where(pairs.right, &side_of_a_point::has_values))
+    out.only_new.push_back(*one->point);
+  for (const auto& [before, after] : pairs.both) {
     // A barrier that failed in one of several processes is no barrier, however fast the others were.
-    find_lost(before, after, out);
-    for (const metric_name& one : before.metrics)
-      if (const auto same = std::ranges::find(after.metrics, one.name, &metric_name::name);
-          same != after.metrics.end() && alike(one, *same))
-        out.points.push_back(compare_point(before, after, one, noise));
-  }
-  for (const std::string& key : is.order) {
-    if (is.points.at(key).processes.empty()) continue;
-    const auto found = was.points.find(key);
-    if (found == was.points.end() || found->second.processes.empty())
-      out.only_new.push_back(*is.points.at(key).point);
+    find_lost(*before, *after, out);
+    for (const metric_name& one : before->metrics)
+      if (const auto* same = first(after->metrics, [&](const auto& m) { return m.name == one.name; });
+          same != nullptr && alike(one, *same))
+        out.points.push_back(compare_point(*before, *after, one, noise));
   }
   return out;
 }
@@ -281,13 +284,13 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
 }
 
 std::vector<std::string> doubtful_sides(const comparison& compared) {
+  // A point has a row for each of its metrics.
+  const auto point_of = [](const compared_point& one) { return canonical_text(one.point); };
   std::vector<std::string> sentences;
   for (const auto& [side, doubts] :
        {std::pair{"BASE", &compared_point::base_doubts}, std::pair{"NEW", &compared_point::new_doubts}}) {
-    std::map<std::string, std::vector<doubt>> by_point;  // a point has a row for each of its metrics
-    for (const compared_point& one : compared.points) by_point[canonical_text(one.point)] = one.*doubts;
     std::vector<std::vector<doubt>> points;
-    for (auto& [key, all] : by_point) points.push_back(std::move(all));
+    for (const auto& [key, one] : one_by(compared.points, point_of)) points.push_back(one->*doubts);
     if (const auto summary = summary_of(points); !summary.empty())
       sentences.push_back(fmt::format("{}: {}", side, summary));
   }
@@ -295,10 +298,9 @@ std::vector<std::string> doubtful_sides(const comparison& compared) {
 }
 
 std::size_t undecided(const comparison& compared, double limit) {
-  return static_cast<std::size_t>(
-      std::count_if(compared.points.begin(), compared.points.end(), [&](const auto& one) {
-        return one.what == change::not_shown && one.at_worst() > 1 + limit;
-      }));
+  return where(compared.points,
+               [&](const auto& one) { return one.what == change::not_shown && one.at_worst() > 1 + limit; })
+      .size();
 }
 
 }  // namespace mgsync

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "src/results/frame/conditions.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/results/frame/results_table.hpp"
 #include "src/results/frame/table.hpp"
 
@@ -48,25 +49,17 @@ bool is_the_same(const compared_point& one) {
   return one.notes.empty() && (one.what == change::not_shown || one.what == change::too_few);
 }
 
-// Slower, faster, the rest; grouped leaves out where nothing has changed.
-std::vector<const compared_point*> ordered(const comparison& compared, const std::string& measured,
-                                           detail wanted) {
-  std::vector<const compared_point*> points;
-  for (const compared_point& one : compared.points)
-    if (column_name(one.measured) == measured && (wanted == detail::every || !is_the_same(one)))
-      points.push_back(&one);
-  const auto place = [](const compared_point& one) {
-    return one.what == change::worse ? 0 : one.what == change::improved ? 1 : 2;
+// Slower, faster, the rest.
+frame<compared_point> ordered(frame<compared_point> points) {
+  const auto place = [](const compared_point* one) {
+    const int group = one->what == change::worse ? 0 : one->what == change::improved ? 1 : 2;
+    return std::pair(group, group < 2 ? -std::abs(std::log(one->ratio)) : 0.0);
   };
-  std::stable_sort(points.begin(), points.end(), [&](const compared_point* a, const compared_point* b) {
-    if (place(*a) != place(*b)) return place(*a) < place(*b);
-    return place(*a) < 2 && std::abs(std::log(a->ratio)) > std::abs(std::log(b->ratio));
-  });
+  std::ranges::stable_sort(points, {}, place);
   return points;
 }
 
-std::string rows_text(const std::vector<const compared_point*>& rows) {
-  if (rows.empty()) return "";
+std::string rows_text(const frame<compared_point>& rows) {
   std::vector<const point*> points;
   for (const compared_point* one : rows) points.push_back(&one->point);
   const conditions under = conditions_of(points);
@@ -94,9 +87,7 @@ std::string unpaired(const comparison& compared) {
 }
 
 std::string meaning(const comparison& compared) {
-  const auto by_process =
-      static_cast<std::size_t>(std::count_if(compared.points.begin(), compared.points.end(),
-                                             [](const compared_point& one) { return one.by_process; }));
+  const auto by_process = where(compared.points, &compared_point::by_process).size();
   const double margin = compared.points.front().margin;
   std::string text = fmt::format("NEW/BASE: median of all quotients of two {} (Hodges and Lehmann); ci95: "
                                  "its 95 % interval from the ranks (Mann\n"
@@ -121,21 +112,20 @@ std::string meaning(const comparison& compared) {
 std::string format_comparison(const comparison& compared, detail wanted) {
   const std::string others = unpaired(compared);
   if (compared.points.empty()) return others;
-  std::vector<std::string> measured;  // the metrics, a table each
-  for (const compared_point& one : compared.points)
-    if (const auto name = column_name(one.measured);
-        std::find(measured.begin(), measured.end(), name) == measured.end())
-      measured.push_back(name);
-  const bool times = std::all_of(compared.points.begin(), compared.points.end(),
-                                 [](const auto& one) { return is_a_time(one.measured); });
+  const bool times =
+      first(compared.points, [](const auto& one) { return !is_a_time(one.measured); }) == nullptr;
   const auto count = [&](change what) {
-    return std::count_if(compared.points.begin(), compared.points.end(),
-                         [&](const auto& one) { return one.what == what; });
+    return where(compared.points, [what](const auto& one) { return one.what == what; }).size();
   };
+  // Grouped leaves out where nothing has changed.
+  const auto is_shown = [&](const compared_point& one) {
+    return wanted == detail::every || !is_the_same(one);
+  };
+  const auto metric_of = [](const compared_point& one) { return column_name(one.measured); };
   std::string text;
-  for (const auto& name : measured)
-    if (const auto rows = rows_text(ordered(compared, name, wanted)); !rows.empty())
-      text += (text.empty() ? "" : "\n") + rows;
+  for (const auto& [metric, all] : groups(compared.points, metric_of))
+    if (const auto rows = where(all, is_shown); !rows.empty())
+      text += (text.empty() ? "" : "\n") + rows_text(ordered(rows));
   if (!others.empty()) text += (text.empty() ? "" : "\n") + others;
   text += fmt::format("{}{} {}, {} {}, {} without a difference shown", text.empty() ? "" : "\n",
                       count(change::worse), times ? "slower" : "worse", count(change::improved),
@@ -143,9 +133,8 @@ std::string format_comparison(const comparison& compared, detail wanted) {
   if (count(change::too_few) > 0)
     text += fmt::format(", {} with too few batches to tell", count(change::too_few));
   if (count(change::no_ratio) > 0) text += fmt::format(", {} of 0 or below", count(change::no_ratio));
-  text += wanted == detail::grouped && std::ranges::any_of(compared.points, is_the_same)
-              ? " (--verbose lists each)\n"
-              : "\n";
+  text +=
+      where(compared.points, is_shown).size() < compared.points.size() ? " (--verbose lists each)\n" : "\n";
   for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";
   return text + meaning(compared);
 }

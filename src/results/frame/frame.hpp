@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -39,6 +40,12 @@ template <class Rows>
 using row = std::remove_cvref_t<decltype(row_of(*std::begin(std::declval<const Rows&>())))>;
 template <class Rows, class Key>
 using key = std::remove_cvref_t<std::invoke_result_t<Key, const row<Rows>&>>;
+
+template <class Row>
+struct joined {
+  std::vector<std::pair<const Row*, const Row*>> both;
+  frame<Row> left, right;
+};
 
 }  // namespace frames
 
@@ -71,7 +78,23 @@ const frames::row<Rows>* least(const Rows& rows, const Value& value) {
 }
 template <class Rows, class Value>
 const frames::row<Rows>* most(const Rows& rows, const Value& value) {
-  return least(rows, [&value](const auto& one) { return -std::invoke(value, one); });
+  const frames::row<Rows>* best = nullptr;
+  for (const auto& each : rows)
+    if (const auto& one = frames::row_of(each);
+        best == nullptr || std::invoke(value, *best) < std::invoke(value, one))
+      best = &one;
+  return best;
+}
+
+// The different keys, in the order in which the rows have them.
+template <class Rows, class Key>
+std::vector<frames::key<Rows, Key>> keys(const Rows& rows, const Key& key) {
+  std::vector<frames::key<Rows, Key>> found;
+  std::set<frames::key<Rows, Key>> seen;
+  for (const auto& each : rows)
+    if (auto one = std::invoke(key, frames::row_of(each)); seen.insert(one).second)
+      found.push_back(std::move(one));
+  return found;
 }
 
 // The rows grouped by key, in their order.
@@ -83,24 +106,22 @@ std::map<frames::key<Rows, Key>, frame<frames::row<Rows>>> by(const Rows& rows, 
   return groups;
 }
 
+// The same, the groups in the order of their first rows.
+template <class Rows, class Key>
+std::vector<std::pair<frames::key<Rows, Key>, frame<frames::row<Rows>>>> groups(const Rows& rows,
+                                                                                const Key& key) {
+  auto of_key = by(rows, key);
+  std::vector<std::pair<frames::key<Rows, Key>, frame<frames::row<Rows>>>> found;
+  for (auto& one : keys(rows, key)) found.emplace_back(one, std::move(of_key.at(one)));
+  return found;
+}
+
 // The row of each key; of several the last.
 template <class Rows, class Key>
 std::map<frames::key<Rows, Key>, const frames::row<Rows>*> one_by(const Rows& rows, const Key& key) {
   std::map<frames::key<Rows, Key>, const frames::row<Rows>*> found;
   for (const auto& each : rows) found[std::invoke(key, frames::row_of(each))] = &frames::row_of(each);
   return found;
-}
-
-// The rows as a table of two keys: {down: {across: row}}; of several rows with the same keys the last.
-template <class Rows, class Down, class Across>
-std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> pivot(
-    const Rows& rows, const Down& down, const Across& across) {
-  std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> lines;
-  for (const auto& each : rows) {
-    const auto& one = frames::row_of(each);
-    lines[std::invoke(down, one)][std::invoke(across, one)] = &one;
-  }
-  return lines;
 }
 
 // The value of a key, or nullptr.
@@ -113,6 +134,42 @@ template <class Key, class Row, class Order>
 const Row* at(const std::map<Key, const Row*, Order>& all, const std::type_identity_t<Key>& key) {
   const auto found = all.find(key);
   return found == all.end() ? nullptr : found->second;
+}
+
+// The row with the smallest value of each key; of several the first.
+template <class Rows, class Key, class Value>
+std::map<frames::key<Rows, Key>, const frames::row<Rows>*> least_by(const Rows& rows, const Key& key,
+                                                                    const Value& value) {
+  std::map<frames::key<Rows, Key>, const frames::row<Rows>*> found;
+  for (const auto& [name, some] : by(rows, key)) found[name] = least(some, value);
+  return found;
+}
+
+// The rows of one side, each with the other side's row of the same key (of several the last), and the rows
+// whose key the other side does not have; in the order of their side.
+template <class Left, class Right, class Key>
+frames::joined<frames::row<Left>> join(const Left& left, const Right& right, const Key& key) {
+  const auto of_left = one_by(left, key), of_right = one_by(right, key);
+  frames::joined<frames::row<Left>> all;
+  for (const auto& each : left) {
+    const auto& one = frames::row_of(each);
+    if (const auto* other = at(of_right, std::invoke(key, one))) all.both.emplace_back(&one, other);
+    else all.left.push_back(&one);
+  }
+  all.right = where(right, [&](const auto& one) { return !of_left.contains(std::invoke(key, one)); });
+  return all;
+}
+
+// The rows as a table of two keys: {down: {across: row}}; of several rows with the same keys the last.
+template <class Rows, class Down, class Across>
+std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> pivot(
+    const Rows& rows, const Down& down, const Across& across) {
+  std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const frames::row<Rows>*>> lines;
+  for (const auto& each : rows) {
+    const auto& one = frames::row_of(each);
+    lines[std::invoke(down, one)][std::invoke(across, one)] = &one;
+  }
+  return lines;
 }
 
 // of / to; nothing where one of them is missing or `to` is not above 0.

@@ -39,30 +39,25 @@ std::string legend_of(const std::string& tables, std::span<const result> results
 // One table: the results that have the same key, in the order of their first.
 struct part {
   point key;
-  std::vector<const result*> results;
+  frame<result> results;
 
   bool is_measured() const {
-    return std::any_of(results.begin(), results.end(), [](const result* r) {
-      return r->has_metrics() || r->status == result_status::failed;
-    });
+    return first(results, [](const result& r) {
+             return r.has_metrics() || r.status == result_status::failed;
+           }) != nullptr;
   }
   std::string unit() const {
-    for (const result* one : results)
-      if (one->has_metrics()) return one->metrics.front().unit;
-    return "-";
+    const auto* one = first(results, &result::has_metrics);
+    return one == nullptr ? "-" : first_metric(*one).unit;
   }
 };
 
 std::vector<part> parts_of(std::span<const result> results,
                            const std::function<point(const point&)>& key_of) {
   std::vector<part> parts;
-  std::map<std::string, std::size_t> place;
-  for (const result& one : results) {
-    const point key = key_of(one.point);
-    const auto [found, fresh] = place.try_emplace(canonical_text(key), parts.size());
-    if (fresh) parts.push_back({key, {}});
-    parts[found->second].results.push_back(&one);
-  }
+  const auto text_of_key = [&](const result& r) { return canonical_text(key_of(r.point)); };
+  for (auto& [text, some] : groups(results, text_of_key))
+    parts.push_back({key_of(some.front()->point), std::move(some)});
   std::erase_if(parts, [](const part& one) { return !one.is_measured(); });
   return parts;
 }
@@ -128,16 +123,17 @@ std::string heading_of(const part& one, const std::string& what) {
 
 struct method {
   std::string name;
-  std::map<std::size_t, const result*> by_column;
+  frame<result> cells;  // by column; nullptr: none
 };
 
 // The one that is better at the last column where either has a number goes first; a number of one batch is
 // none for that.
 bool goes_first(const method& a, const method& b) {
   const auto last = [](const method& m) -> std::pair<std::size_t, const metric*> {
-    for (auto at = m.by_column.rbegin(); at != m.by_column.rend(); ++at)
-      if (at->second->has_metrics() && !at->second->metrics.front().of_one_batch())
-        return {at->first + 1, &at->second->metrics.front()};
+    for (std::size_t i = m.cells.size(); i > 0; --i)
+      if (const auto* r = m.cells[i - 1];
+          r != nullptr && r->has_metrics() && !first_metric(*r).of_one_batch())
+        return {i, &first_metric(*r)};
     return {0, nullptr};
   };
   const auto [column_a, metric_a] = last(a);
@@ -164,35 +160,24 @@ std::string table_by(std::span<const result> results, const std::string& what) {
   refuse_unknown(results, what);
   std::string text;
   for (const part& one : parts_of(results, [&](const point& p) { return without(p, what); })) {
-    std::vector<value> values;
-    for (const result* r : one.results)
-      if (const value v = said_of(r->point, what);
-          r->status != result_status::waived &&
-          std::none_of(values.begin(), values.end(),
-                       [&](const value& known) { return known.text == v.text; }))
-        values.push_back(v);
-    std::stable_sort(values.begin(), values.end(),
-                     [](const value& a, const value& b) { return a.number < b.number; });
+    const auto tried = where(one.results, [](const result& r) { return r.status != result_status::waived; });
+    const auto said_by = [&](const result& r) { return said_of(r.point, what).text; };
+    auto columns = groups(tried, said_by);
+    std::ranges::stable_sort(columns, {},
+                             [&](const auto& c) { return said_of(c.second.front()->point, what).number; });
     std::vector<method> methods;
-    for (const result* r : one.results) {
-      const std::string text_here = said_of(r->point, what).text;
-      const auto column = static_cast<std::size_t>(
-          std::find_if(values.begin(), values.end(), [&](const value& v) { return v.text == text_here; }) -
-          values.begin());
-      if (r->status == result_status::waived || column == values.size()) continue;
-      const std::string name = marked_subject_of(*r);
-      auto found =
-          std::find_if(methods.begin(), methods.end(), [&](const method& m) { return m.name == name; });
-      if (found == methods.end()) found = methods.insert(methods.end(), {name, {}});
-      found->by_column[column] = r;
+    for (const auto& [name, some] : groups(tried, marked_subject_of)) {
+      auto& cells = methods.emplace_back(method{name, {}}).cells;
+      const auto line = one_by(some, said_by);
+      for (const auto& [said, rows] : columns) cells.push_back(at(line, said));
     }
     std::stable_sort(methods.begin(), methods.end(), goes_first);
     const std::string compared = one.key.study == point{}.study ? "barrier" : "subject";
     table t{{what, heading_of(one, what)}, {what == "members" ? compared : compared + " \\ " + what}};
-    for (const value& v : values) t.columns.push_back(v.text);
+    for (const auto& [said, rows] : columns) t.columns.push_back(said);
     for (const method& m : methods) {
       std::vector<table_entry> row{m.name};
-      for (std::size_t i = 0; i < values.size(); ++i) row.push_back(entry_of(at(m.by_column, i)));
+      for (const auto* cell : m.cells) row.push_back(entry_of(cell));
       t.add(row);
     }
     text += in_markdown(t);

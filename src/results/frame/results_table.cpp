@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 
 #include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/results/frame/table.hpp"
 
 namespace mgsync {
@@ -33,8 +33,8 @@ std::string aligned(double value, int decimals, int most_decimals) {
 }
 
 // The key of a cell: everything that describes a point except its subject and variant.
-std::string cell_of(const point& one) {
-  point anonymous = one;
+std::string cell_of(const result& one) {
+  point anonymous = one.point;
   anonymous.subject.clear();
   anonymous.variant.clear();
   return canonical_text(anonymous);
@@ -49,10 +49,10 @@ bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.
 bool is_ranked(const result& one) { return has_interval(one) && !one.orders_less(); }
 
 struct cell_rows {
-  std::vector<const result*> all;  // the best first, failed ones last
-  const result* best = nullptr;    // of the ranked rows; nullptr: there are none
-  std::size_t ranked = 0;          // rows with an interval that order no less than a barrier
-  std::size_t tied = 0;            // rows of these whose interval overlaps the best's
+  frame<result> all;             // the best first, failed ones last
+  const result* best = nullptr;  // of the ranked rows; nullptr: there are none
+  std::size_t ranked = 0;        // rows with an interval that order no less than a barrier
+  std::size_t tied = 0;          // rows of these whose interval overlaps the best's
   bool ties(const result& one) const {
     return is_ranked(one) && overlap(one.metrics.front(), best->metrics.front());
   }
@@ -62,21 +62,16 @@ struct cell_rows {
 struct section {
   std::string study;
   const metric* measured = nullptr;  // the first metric of any; nullptr: all failed
-  std::vector<const result*> rows;
+  frame<result> rows;
   std::vector<const metric*> further;  // metrics of any row
   std::vector<cell_rows> cells;
 };
 
-std::vector<cell_rows> cells_of(const std::vector<const result*>& rows) {
+std::vector<cell_rows> cells_of(const frame<result>& rows) {
   std::vector<cell_rows> cells;
-  std::map<std::string, std::size_t> place;
-  for (const result* one : rows) {
-    const auto [found, fresh] = place.try_emplace(cell_of(one->point), cells.size());
-    if (fresh) cells.emplace_back();
-    cells[found->second].all.push_back(one);
-  }
-  for (cell_rows& cell : cells) {
-    std::stable_sort(cell.all.begin(), cell.all.end(), [](const result* a, const result* b) {
+  for (auto& [key, some] : groups(rows, cell_of)) {
+    auto& cell = cells.emplace_back(cell_rows{std::move(some)});
+    std::ranges::stable_sort(cell.all, [](const result* a, const result* b) {
       if (a->has_metrics() != b->has_metrics()) return a->has_metrics();
       return a->has_metrics() && times_worse(b->metrics.front(), a->metrics.front()) < 1;
     });

@@ -65,17 +65,14 @@ std::string headline(const frame<result>& rows) {
   const auto* const answer = least(where(compared, is_callable), median_of);
   if (answer == nullptr || !answer->facts) return "";
   // Of each other maker the fastest over the same workers.
+  const auto of_others = where(compared, [&](const result& r) {
+    return r.facts && !r.facts->maker.empty() && r.facts->maker != answer->facts->maker &&
+           r.facts->scope >= std::min<fact::scope>(answer->facts->scope, fact::scope::grid);
+  });
+  const auto maker_of = [](const result& r) { return r.facts->maker; };
   std::vector<std::string> others;
-  std::map<std::string, const result*> makers;
-  for (const auto* r : compared) {
-    if (!r->facts || r->facts->maker.empty() || r->facts->maker == answer->facts->maker ||
-        r->facts->scope < std::min<fact::scope>(answer->facts->scope, fact::scope::grid))
-      continue;
-    auto& best = makers[r->facts->maker];
-    if (best == nullptr || median_of(*r) < median_of(*best)) best = r;
-  }
   frame<result> ranked;
-  for (const auto& [maker, best] : makers) ranked.push_back(best);
+  for (const auto& [maker, best] : least_by(of_others, maker_of, median_of)) ranked.push_back(best);
   std::ranges::sort(ranked, {}, [](const auto* r) { return median_of(*r); });
   for (const auto* r : ranked) {
     const auto whose = fmt::format("{}'s {}", r->facts->maker, subject_of(r->point));

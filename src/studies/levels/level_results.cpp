@@ -166,16 +166,15 @@ measured_run run_of(std::span<const result> all, unsigned run) {
 }
 
 repetition compare_runs(std::span<const result> all, unsigned first, unsigned second) {
-  std::map<std::string, const result*> before;
-  const auto key_of = [](const point& p) { return key_without(p, "run"); };
   const figures_of figures(all);
-  const auto counts = [&figures](const result& r) {
-    return is_of_study(r) && r.has_metrics() && figures.has(r) &&
-           from_word<quantity>(r.point.word("quantity")) == quantity::latency &&
-           r.verdict.kind == verdict_kind::code;
+  const auto of_run = [&](unsigned run) {
+    return where(all, [&](const result& r) {
+      return is_of_study(r) && r.has_metrics() && figures.has(r) && run_number(r.point) == run &&
+             from_word<quantity>(r.point.word("quantity")) == quantity::latency &&
+             r.verdict.kind == verdict_kind::code;
+    });
   };
-  for (const auto& r : all)
-    if (counts(r) && run_number(r.point) == first) before[key_of(r.point)] = &r;
+  const auto key_of = [](const result& r) { return key_without(r.point, "run"); };
   repetition found;
   found.apart = {
       {"repetition", "What two runs do not repeat",
@@ -183,25 +182,23 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
       {"probe", "shape", "where", "run 1, cycles | .3f", "run 2, cycles | .3f", "difference | .2f %",
        "modes, run 1", "modes, run 2"}};
   std::map<std::string, tally> tallies;
-  for (const auto& r : all) {
-    if (!counts(r) || run_number(r.point) != second) continue;
-    const auto other = before.find(key_of(r.point));
-    if (other == before.end()) continue;
-    const auto asked = demand_of(r.point);
+  for (const auto& [after, before] : join(of_run(second), of_run(first), key_of).both) {
+    const auto& p = after->point;
+    const auto asked = demand_of(p);
     auto& t = tallies[asked.name];
     t.asked = asked;
-    const bool cluster = r.point.word("scope") == "cluster";
-    const double a = cluster ? slope_of_medians(*other->second) : other->second->metrics.front().median;
-    const double b = cluster ? slope_of_medians(r) : r.metrics.front().median;
+    const bool cluster = p.word("scope") == "cluster";
+    const double a = cluster ? slope_of_medians(*before) : median_of(*before);
+    const double b = cluster ? slope_of_medians(*after) : median_of(*after);
     const double difference = std::abs(b / a - 1);
-    const bool modes = !asked.modes || equal_modes(*other->second, r), slopes = difference <= asked.slope;
+    const bool modes = !asked.modes || equal_modes(*before, *after), slopes = difference <= asked.slope;
     ++t.points;
     t.modes += modes;
     t.slopes += slopes;
     t.worst = std::max(t.worst, difference);
     if (modes && slopes) continue;
-    found.apart.add({r.point.subject, format_shape(r.point), r.point.word("where"), a, b, difference,
-                     modes_of(*other->second), modes_of(r)});
+    found.apart.add(
+        {p.subject, format_shape(p), p.word("where"), a, b, difference, modes_of(*before), modes_of(*after)});
   }
   for (const auto& [name, t] : tallies) {
     if (t.asked.modes)

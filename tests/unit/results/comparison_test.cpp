@@ -325,4 +325,15 @@ TEST(comparison, table_names_what_changed_first) {
     EXPECT_FALSE(at > 0 && text[at - 1] == ' ') << "a line ends in a blank";
 }
 
+// The metrics keep their order where the first has changed at a later point than the second.
+TEST(comparison, table_of_the_first_metric_comes_first) {
+  auto base = measured(hub, 2, 1), now = measured(hub, 2, 2);
+  test::add_metric(base, "bandwidth", "GB/s", better::more, 100);
+  test::add_metric(now, "bandwidth", "GB/s", better::more, 50);
+  const auto text = format_comparison(
+      compare_two({base, measured(inbox, 2, 3)}, {now, measured(inbox, 3, 4)}), detail::grouped);
+  ASSERT_NE(text.find("BASE_us"), std::string::npos) << text;
+  EXPECT_LT(text.find("BASE_us"), text.find("BASE_bandwidth")) << text;
+}
+
 }}  // namespace mgsync

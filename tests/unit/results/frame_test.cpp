@@ -43,6 +43,32 @@ TEST(frame, least_and_most_take_the_first_of_equal_ones) {
   EXPECT_EQ(least(cars, &car::speed)->name, "a");
   EXPECT_EQ(most(cars, &car::speed)->name, "b");
   EXPECT_EQ(least(where(cars, [](const car&) { return false; }), &car::speed), nullptr);
+  EXPECT_EQ(most(cars, [](const car& one) { return one.name == "a" ? 0u : 1u; })->name, "b")
+      << "of numbers without a sign too";
+  const auto slowest = least_by(cars, &car::doors, &car::speed);
+  ASSERT_EQ(slowest.size(), 2u);
+  EXPECT_EQ(slowest.at(2)->name, "a");
+  EXPECT_EQ(slowest.at(4)->name, "c");
+}
+
+TEST(frame, keys_have_the_order_of_the_rows) {
+  EXPECT_EQ(keys(cars, &car::colour), (words{"red", "blue"}));
+  EXPECT_EQ(keys(cars, &car::doors), (std::vector{2, 4}));
+  const auto colours = groups(cars, &car::colour);
+  ASSERT_EQ(colours.size(), 2u);
+  EXPECT_EQ(colours[0].first, "red");
+  EXPECT_EQ(names_of(colours[0].second), (words{"a", "c", "d"}));
+  EXPECT_EQ(names_of(colours[1].second), (words{"b"}));
+}
+
+TEST(frame, join_pairs_rows_of_equal_keys_and_tells_the_others) {
+  const std::vector<car> others{{"b", "white"}, {"e", "white"}, {"a", "white"}, {"a", "black"}};
+  const auto all = join(cars, others, &car::name);
+  ASSERT_EQ(all.both.size(), 2u);
+  EXPECT_EQ(all.both[0].first->colour + all.both[0].second->colour, "redblack") << "of several the last";
+  EXPECT_EQ(all.both[1].first->colour + all.both[1].second->colour, "bluewhite");
+  EXPECT_EQ(names_of(all.left), (words{"c", "d"}));
+  EXPECT_EQ(names_of(all.right), (words{"e"}));
 }
 
 TEST(frame, by_groups_and_pivot_has_a_line_for_each_key) {
