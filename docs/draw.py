@@ -3,9 +3,10 @@
 
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints; after "<!-- picture by: COMMAND -->"
 the document shows the file that COMMAND writes (its last word), "drawn as text by:" shows what a terminal does, and a page "<!-- page by: COMMAND -->" is as a whole what
-COMMAND prints. Commands begin with "mgsync" and run in docs/results. With --check nothing is written, and the exit
+COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with "rows" or "papers", functions of rows.py and papers.py. With --check nothing is written, and the exit
 code is 1 where a document differs from its raw files.
 """
+import functools
 import os
 import pathlib
 import re
@@ -14,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 
+import papers
 import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|rows) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|rows|papers) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
@@ -26,6 +28,9 @@ PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 def run(mgsync, words):
     if words[0] == "rows":
         return rows.TABLES[words[1]](*words[2:])
+    if words[0] == "papers":
+        papers.run = functools.partial(run, mgsync)
+        return papers.TABLES[words[1]](*words[2:])
     done = subprocess.run([mgsync, *words[1:]], cwd=RAW, capture_output=True, text=True, check=False,
                           env={**os.environ, "LC_ALL": "C.UTF-8"})
     if done.returncode != 0:

@@ -94,7 +94,7 @@ def try_study(program, folder):
     assert {"latency_us_deviation", "processor_us_deviation", "latency_us_p95"} <= set(columns), columns
     assert {"threads", "processor_us", "processor_us_ci95_low"} <= set(columns), columns
     assert re.search(r"threads +a call, us +ci95 +processor, us\n +1 +[0-9.]+ ", table), table
-    assert re.search(r"a call beside an addition on a V100 .* above 0\.0032 us .* holds", table), table
+    assert re.search(r"a call beside a warp's addition on a V100 .* above 0\.0015 us .* holds", table), table
     picture = run([program, "show", document, "--figure", "yields-over-threads"])
     assert picture.startswith("<svg") and ">latency (us)</text>" in picture and picture.count("<title>yield") == 2, picture[-900:]
     by = run([program, "show", document, "--by", "threads"])

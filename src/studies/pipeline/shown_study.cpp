@@ -12,6 +12,11 @@
 #include "src/results/frame/paper_numbers.hpp"
 
 namespace mgsync::pipeline {
+
+std::string kernel_name(const std::string& family, int producers) {
+  return family == "wgmma" ? family : family + ", " + counted(producers, "producer");
+}
+
 namespace {
 
 constexpr std::size_t most_dots = 250;  // per kernel family: enough to see the cloud
@@ -20,10 +25,6 @@ using pairs = std::vector<std::pair<double, double>>;
 
 // Converts percent, in which errors are stored, to a share.
 double share(double percent) { return percent / 100; }
-
-std::string kernel_name(const std::string& family, int producers) {
-  return family == "wgmma" ? family : family + ", " + counted(producers, "producer");
-}
 
 std::string set_name(const std::string& set) {
   return set == "grid"     ? "sizes to 1024"
@@ -326,6 +327,7 @@ void show(const measured_study& study, const std::string& machine, evaluation& e
   add_errors(predicted, name, e);
   add_choices(study, profiles, name, e);
   add_asked(study, profiles, name, e);
+  add_paper_products(study, profiles, name("pipeline-table-2"), e);
   add_kernels(study, profiles, name, e);
   add_lines(study, profiles, name, e);
   add_cloud(predicted, name, e);
