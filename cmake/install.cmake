@@ -6,8 +6,9 @@ install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.
-set(reference_results h100x1-all-backends h200x1-grid-barriers h200x2-library h200x2-sweep h200x4-all-backends h200x4-library h200x4-host-one-process)
-list(TRANSFORM reference_results REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/results/\\1.json")
+set(reference_results h100x1-all-backends.json h100x1-barriers.json h200x1-grid-barriers.json h200x2-barriers.json h200x2-library.json
+  h200x2-sweep.json h200x2.machine h200x4-all-backends.json h200x4-barriers.json h200x4-library.json h200x4-host-one-process.json h200x4.machine)
+list(TRANSFORM reference_results PREPEND "${PROJECT_SOURCE_DIR}/docs/results/")
 install(FILES ${reference_results} DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync/reference")
 foreach(file IN LISTS reference_results)
   get_filename_component(name "${file}" NAME)

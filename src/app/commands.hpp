@@ -10,6 +10,11 @@
 
 namespace mgsync {
 
+// `mgsync accept`: is this node normal? Looks at the machine, measures what tells most of it in a child
+// process, and judges that. Prints one sentence; writes --json (the results) and appends --line (the record).
+// Throws usage_error where there is nothing to hold it against.
+int accept_command(const options&);
+
 // `mgsync audit FILE...`: what src/audit finds in other people's kernels.
 int audit_command(const options&);
 

@@ -1,14 +1,12 @@
 #include "src/app/commands.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <span>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/app/reference_files.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
@@ -103,54 +101,21 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
   return static_cast<int>(exit_code::all_waived);
 }
 
-// The folder of the reference results: MGSYNC_REFERENCE, or the one installed with this program, or that of
-// its build folder.
-std::vector<std::filesystem::path> reference_folders() {
-  std::error_code ignored;
-  if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) {
-    if (std::filesystem::directory_iterator(named, ignored) == std::filesystem::directory_iterator())
-      throw usage_error(
-          fmt::format("MGSYNC_REFERENCE is '{}', which is no folder with results in it; accepted: a folder "
-                      "of files of --json, or without the variable what came with mgsync",
-                      named));
-    return {named};
-  }
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  return {program / ".." / "share" / "mgsync" / "reference", program / "reference"};
-}
-
-// The reference of the same kind of machine that has most points in common with these results, if any.
+// The reference of the same kind of machine that has most points in common with these results.
 std::vector<result_file> reference_for(const result_file& now) {
-  std::vector<std::string> kinds;
+  auto known = references_for(now.document.machine, now.name);
+  const auto in_common = [&](const result_file& file) {
+    return compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
+  };
   std::vector<result_file> best;
   std::size_t most = 0;
-  for (const auto& folder : reference_folders()) {
-    std::error_code missing;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
-      if (!entry.is_regular_file(missing)) continue;
-      auto file = read_result_file(entry.path().lexically_normal().string());
-      const auto& m = file.document.machine;
-      kinds.push_back(m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model)
-                                     : fmt::format("{} x {}, {} cores of {}", m.gpus.size(),
-                                                   m.gpus.front().name, m.cores, m.cpu_model));
-      if (likeness_of(m, now.document.machine).level == across::machines) continue;
-      const auto common = compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
-      if (!best.empty() && common <= most) continue;
-      most = common;
-      best.clear();
-      best.push_back(std::move(file));
-    }
-    if (!kinds.empty()) break;
+  for (auto& file : known.alike) {
+    const auto common = in_common(file);
+    if (!best.empty() && common <= most) continue;
+    most = common;
+    best.clear();
+    best.push_back(std::move(file));
   }
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-  if (kinds.empty())
-    throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or "
-                      "compare with a file of a node that is known to be good");
-  if (best.empty())
-    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are "
-                                  "results of: {}. MGSYNC_REFERENCE names a folder with your own",
-                                  now.name, fmt::join(kinds, "; ")));
   return best;
 }
 

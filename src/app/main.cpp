@@ -62,6 +62,7 @@ std::optional<int> run_alone(const command_line& line, bool first) {
     return !asked.figure.empty()   ? show_figure(asked)
            : !asked.tables.empty() ? show_tables(asked)
                                    : show_results(asked);
+  case command::accept: return accept_command(asked);
   case command::advise: return advise_command(asked);
   case command::audit: return audit_command(asked);
   case command::report: return report_command(asked);

@@ -225,6 +225,12 @@ void reject_contradictions(const options& o) {
     throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are "
                       "samples of processes "
                       "that have ended");
+  if (!o.points.empty() && !o.axes.empty())
+    throw usage_error(
+        fmt::format("--points {} says what is measured, and so does --{}; accepted: one of them", o.points,
+                    o.axes.begin()->first));
+  if (o.reference && !o.against.empty())
+    throw usage_error("--against and --reference: one of them says what the node is held against");
   if (o.processes > 1 && (!o.store.empty() || o.dry_run))
     throw usage_error("--processes takes --json and --csv, but not --store, --resume or --dry-run");
   if (o.given.contains("no-check") && o.given.contains("check-rounds"))

@@ -30,6 +30,7 @@ enum class command {
   report,
   advise,
   audit,
+  accept,
   help,
   completion,
   version
@@ -57,15 +58,20 @@ struct options : output_request, study_settings {
   unsigned processes = 1;       // fresh processes that each run the campaign
   std::string format = "text";  // of topology
 
+  std::string points;      // a results file whose points are measured, in place of the axes
+  std::string against;     // of accept: results files, as typed
+  std::string thresholds;  // of accept: a table
+  std::string line;        // of accept: the file that its record is appended to
+
   bool manual_page = false;                                    // of help
-  std::chrono::nanoseconds within = std::chrono::seconds(20);  // for advise without files: the time limit
+  std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files, and of accept
   bool across_gpus = false;              // for audit: treat every flag as one between GPUs
   bool less_order = false;               // rank subjects that order less than a barrier, too
   std::string by;                        // of show: "shape", "members" or another axis, or empty
   std::string where;                     // of show: which points, as typed
   std::string figure;                    // of show: its name
   std::string tables;                    // of show: their names, as typed
-  bool reference = false;                // for compare: BASE is a reference that comes with mgsync
+  bool reference = false;                // of compare and accept: what comes with mgsync
   std::optional<double> noise;           // of compare: share
   std::optional<double> fail_slower;     // of compare: share
   bool allow_missing = false;            // of compare

@@ -12,6 +12,7 @@
 #include "mgsync/version.hpp"
 #include "src/app/advise_command.hpp"
 #include "src/app/help.hpp"
+#include "src/app/listed_points.hpp"
 #include "src/app/surroundings.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/closest_word.hpp"
@@ -225,6 +226,7 @@ campaign_request campaign_of(const options& asked, std::span<const study* const>
   if (asked.device != "host" && here) request.not_gpus = why;
   request.studies.assign(studies.begin(), studies.end());
   request.axes = asked.axes;
+  if (!asked.points.empty()) request.sweeps = sweeps_of_file(asked.points);
   request.settings = asked;
   request.seed = asked.seed;
   request.less_order = asked.less_order;

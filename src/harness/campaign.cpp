@@ -32,9 +32,19 @@ campaign_plan make_plan(const campaign_request& asked, std::span<const topology:
                         const session* where = nullptr) {
   campaign_plan plan{{}, machine_notes(asked, ranks)};
   std::set<std::string> known;  // two typed words may mean the same point
-  for (const auto* s : asked.studies)
-    for (auto& m : s->points(request_for(*s, asked, ranks, where, &plan.notes)))
-      if (known.insert(canonical_text(m.point)).second) plan.points.push_back(std::move(m));
+  auto one = asked;
+  const auto sweeps = asked.sweeps.empty() ? std::vector{asked.axes} : asked.sweeps;
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    one.axes = sweeps[i];
+    for (const auto* s : asked.studies)
+      for (auto& m : s->points(request_for(*s, one, ranks, where, &plan.notes)))
+        if (known.insert(canonical_text(m.point)).second) {
+          if (sweeps.size() > 1) m.cell = fmt::format("{} of sweep {}", m.cell, i);
+          plan.points.push_back(std::move(m));
+        }
+  }
+  std::set<std::string> told;
+  std::erase_if(plan.notes, [&](const std::string& note) { return !told.insert(note).second; });
   know_facts(asked.studies, plan.points, asked.less_order);
   if (plan.points.empty())
     throw usage_error(fmt::format("these words together leave nothing to measure; accepted: what `mgsync "
@@ -187,6 +197,13 @@ study_request request_for(const study& s, const campaign_request& asked,
   request.notes = notes;
   request.settle(s.axes, asked.axes);
   return request;
+}
+
+std::vector<point_here> planned_points(const campaign_request& asked,
+                                       std::span<const topology::rank_view> ranks) {
+  std::vector<point_here> all;
+  for (auto& m : make_plan(asked, ranks).points) all.push_back({std::move(m.point), std::move(m.waived)});
+  return all;
 }
 
 std::string plan_text(const campaign_request& asked, std::span<const topology::rank_view> ranks) {

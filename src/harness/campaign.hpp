@@ -29,6 +29,7 @@ struct presentation {
 struct campaign_request {
   std::vector<const study*> studies;  // at least one
   typed_words axes;                   // as typed
+  std::vector<typed_words> sweeps;    // where several plans make one campaign: their axes, in place of `axes`
   study_settings settings;
   std::optional<std::uint64_t> seed;  // none: from the clock
   output_request out;
@@ -50,6 +51,13 @@ study_request request_for(const study&, const campaign_request&, std::span<const
 
 // A sentence for each condition of the machines that affects the measured values.
 std::vector<std::string> machine_notes(const campaign_request&, std::span<const topology::rank_view>);
+
+// A point of the plan; `waived`: why it would not be measured.
+struct point_here {
+  mgsync::point point;
+  std::string waived;
+};
+std::vector<point_here> planned_points(const campaign_request&, std::span<const topology::rank_view>);
 
 // What would be measured, and where, in lines for people.
 std::string plan_text(const campaign_request&, std::span<const topology::rank_view>);

@@ -8,15 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "topology/sources/dynamic_library.hpp"
+#include "topology/sources/nvml_calls.hpp"
 
 namespace mgsync::topology {
 namespace {
 
-// Types of NVML as its documentation fixes them; neither its header nor the library is needed to build.
-using status = int;  // nvmlReturn_t
-using device = void*;
-constexpr status success = 0;
+using namespace nvml_calls;
 constexpr int sm_clock = 1, memory_clock = 2, core_sensor = 0;
 constexpr unsigned long long slows_nothing = 0x3;  // 1: idle; 2: the application's own clocks
 
@@ -26,34 +23,7 @@ struct process_info {  // nvmlProcessInfo_v2_t
   unsigned gpu_instance, compute_instance;
 };
 
-class nvml {
- public:
-  nvml() : library_("libnvidia-ml.so.1") {
-    auto* const start = library_.find<status()>("nvmlInit_v2");
-    started_ = start != nullptr && start() == success;
-  }
-  ~nvml() {
-    if (auto* const stop = library_.find<status()>("nvmlShutdown"); started_ && stop != nullptr) stop();
-    library_.keep();
-  }
-  nvml(const nvml&) = delete;
-  nvml& operator=(const nvml&) = delete;
-
-  explicit operator bool() const { return started_; }
-
-  // Whether the call is there and succeeded.
-  template <class... Arguments>
-  bool ask(const char* name, Arguments... arguments) const {
-    auto* const function = library_.find<status(Arguments...)>(name);
-    return function != nullptr && function(arguments...) == success;
-  }
-
- private:
-  dynamic_library library_;
-  bool started_ = false;
-};
-
-std::string state_of(const nvml& library, device gpu) {
+std::string state_of(const nvml& library, gpu_handle gpu) {
   std::vector<std::string> words;
   unsigned now = 0, most = 0;
   if (library.ask("nvmlDeviceGetClockInfo", gpu, sm_clock, &now)) {
@@ -99,7 +69,7 @@ std::map<std::string, std::string> gpu_states() {
   unsigned count = 0;
   if (!library || !library.ask("nvmlDeviceGetCount_v2", &count)) return states;
   for (unsigned i = 0; i < count; ++i) {
-    device gpu = nullptr;
+    gpu_handle gpu = nullptr;
     std::array<char, 96> uuid{};
     if (!library.ask("nvmlDeviceGetHandleByIndex_v2", i, &gpu)) continue;
     if (!library.ask("nvmlDeviceGetUUID", gpu, uuid.data(), static_cast<unsigned>(uuid.size()))) continue;
@@ -110,7 +80,7 @@ std::map<std::string, std::string> gpu_states() {
 
 struct gpu_watch::library {
   nvml opened;
-  std::map<std::string, device> handles;  // nullptr: there is no such GPU
+  std::map<std::string, gpu_handle> handles;  // nullptr: there is no such GPU
 };
 
 gpu_watch::gpu_watch() : library_(std::make_unique<library>()) {}
@@ -122,7 +92,7 @@ std::optional<gpu_moment> gpu_watch::look(const std::string& uuid) {
   const auto [found, fresh] = library_->handles.try_emplace(uuid, nullptr);
   if (fresh && !opened.ask("nvmlDeviceGetHandleByUUID", uuid.c_str(), &found->second))
     found->second = nullptr;
-  const device gpu = found->second;
+  const gpu_handle gpu = found->second;
   if (gpu == nullptr) return std::nullopt;
   gpu_moment now;
   if (!opened.ask("nvmlDeviceGetClockInfo", gpu, sm_clock, &now.sm_mhz)) now.sm_mhz = 0;

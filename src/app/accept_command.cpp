@@ -1,0 +1,294 @@
+// `mgsync accept`: looks at the node, measures what tells most of it, and says whether it is normal.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "mgsync/version.hpp"
+#include "src/app/commands.hpp"
+#include "src/app/listed_points.hpp"
+#include "src/app/processes_command.hpp"
+#include "src/app/reference_files.hpp"
+#include "src/app/study_command.hpp"
+#include "src/app/this_machine.hpp"
+#include "src/base/child_process.hpp"
+#include "src/base/comma_list.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
+#include "src/base/unique_descriptor.hpp"
+#include "src/base/units.hpp"
+#include "src/base/watchdog.hpp"
+#include "src/results/comparison/acceptance.hpp"
+#include "src/results/files/atomic_file.hpp"
+#include "src/results/files/packed_text.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
+#include "topology/connection.hpp"
+#include "topology/health.hpp"
+
+namespace mgsync {
+namespace {
+
+// The node as it is looked at, and what it is held against.
+struct node {
+  std::vector<topology::rank_view> views;
+  campaign_request request;  // of the points that may be measured
+  std::vector<result_file> against;
+  std::vector<topology::machine> machines;
+  bool has_gpus() const { return request.device == topology::device::gpu; }
+  const topology::machine& seen() const { return views.front().seen; }
+};
+
+std::vector<json_document> documents_of(std::vector<result_file>& files) {
+  std::vector<json_document> documents;
+  for (auto& file : files) {
+    know_facts(studies(), file.document.results, false);
+    documents.push_back(std::move(file.document));
+  }
+  return documents;
+}
+
+node look_at_node(const options& asked) {
+  node here;
+  here.views = {{0, 0, look_around(asked), topology::read_gpu_binding()}};
+  const auto alone = communicator::single(asked.timeout);
+  here.request = campaign_of(asked, studies_asked({}), alone, here.views);
+  if (!here.has_gpus()) here.request.machine.gpus.clear();
+  const auto& machine = here.request.machine;
+  if (asked.against.empty()) {
+    auto known = references_for(machine, "this machine");
+    here.against = std::move(known.alike);
+    here.machines = std::move(known.machines);
+    return here;
+  }
+  for (const auto name : split_at_commas(asked.against)) {
+    here.against.push_back(read_result_file(std::string(name)));
+    auto of_file = here.against.back().document.machine;
+    if (!here.has_gpus()) of_file.gpus.clear();
+    refuse_unless_alike(of_file, std::string(name), machine, "this machine",
+                        asked.across.value_or(across::hosts));
+  }
+  return here;
+}
+
+// What is wrong with the node before it is measured. Of host members nothing is: their machine is shared.
+std::vector<told_finding> wrong_with(const node& here) {
+  std::vector<told_finding> wrong;
+  if (!here.has_gpus()) return wrong;
+  const std::set<std::string_view> matters{"hidden-gpus", "gpus-per-task", "lost-gpus",
+                                           "shared-gpu",  "wrong-node",    "no-peer-access"};
+  for (const auto& found : topology::find_problems(here.views, 0))
+    if (matters.contains(found.name)) wrong.push_back({found});
+  std::vector<topology::machine> alike;
+  for (const auto& m : here.machines)
+    if (m.gpus.size() == here.seen().gpus.size() && m.gpus.front().name == here.seen().gpus.front().name)
+      alike.push_back(m);
+  const auto healths =
+      here.seen().is_this_machine ? topology::gpu_healths() : std::vector<topology::gpu_health>{};
+  for (const auto& found : topology::find_faults(here.seen(), healths, alike)) wrong.push_back({found});
+  return wrong;
+}
+
+int members_of(const node& here, const reference_spread& known) {
+  if (here.has_gpus()) return static_cast<int>(topology::visible_gpus(here.seen()).size());
+  const auto threads = static_cast<int>(here.seen().allowed_cpus.size());
+  int most = 0;  // that the reference has, and that fit here
+  for (const auto& one : known.points())
+    if (one.point.device == topology::device::host && one.point.members <= threads)
+      most = std::max(most, one.point.members);
+  return most;
+}
+
+// The pairs that are connected as the nearest pair is, which is what a reference measured. Of more than eight
+// GPUs those that follow one another in a ring.
+std::vector<std::vector<int>> pairs_alike(const topology::machine& m, int members) {
+  const topology::connection_table connections(m);
+  std::vector<std::vector<int>> all;
+  std::optional<topology::reach> nearest;
+  for (int a = 0; a < members; ++a)
+    for (int b = a + 1; b < members; ++b) {
+      if (members > 8 && b != a + 1 && !(a == 0 && b == members - 1)) continue;
+      const auto reach = connections(a, b).reach;
+      if (nearest && reach < *nearest) all.clear();
+      if (!nearest || reach < *nearest) nearest = reach;
+      if (reach == *nearest) all.push_back({a, b});
+    }
+  return all;
+}
+
+// The points of the reference, placed anywhere, that this program knows and could plan here.
+std::vector<point> known_here(const reference_spread& known, int members, topology::device device) {
+  std::vector<point> all;
+  for (const auto& one : known.points()) {
+    auto p = one.point;
+    const bool counts = p.members == members || (device == topology::device::gpu && p.members <= 2);
+    if (!counts || p.device != device || !barriers::facts_of(p).known) continue;
+    p.placement = "near";
+    all.push_back(std::move(p));
+  }
+  return all;
+}
+
+std::string what_it_is(const point& p) {
+  return fmt::format("{} {} {}", subject_of(p), p.members, format_shape(p));
+}
+
+std::vector<acceptance_point> plan_for(node& here, const options& asked, const reference_spread& known,
+                                       std::string& note) {
+  acceptance_request wanted{.device = here.request.device, .members = members_of(here, known)};
+  if (here.has_gpus()) wanted.pairs = pairs_alike(here.seen(), wanted.members);
+  const auto points = known_here(known, wanted.members, wanted.device);
+  std::set<std::string> runs;
+  here.request.sweeps = sweeps_of(points);
+  if (!points.empty())
+    for (const auto& one : planned_points(here.request, here.views))
+      if (one.waived.empty()) runs.insert(what_it_is(one.point));
+  if (runs.empty() && here.has_gpus() && !here.request.with_cuda) {
+    note = "this mgsync was built without CUDA; one that has it measures these, where their libraries are";
+    for (const auto& p : points) runs.insert(what_it_is(p));
+  }
+  wanted.can_run = [&](const point& p) { return runs.contains(what_it_is(p)); };
+  std::vector<threshold> table;
+  if (!asked.thresholds.empty())
+    table = read_thresholds(read_text(asked.thresholds, "a table of thresholds"), asked.thresholds);
+  wanted.thresholds = table;
+  return plan_acceptance(known, wanted);
+}
+
+std::string plan_text(const std::vector<acceptance_point>& plan, const acceptance_time& time, bool every) {
+  std::string text = fmt::format("{}, about {:.0f} s:\n", counted(plan.size(), "point"), time.seconds);
+  const auto line = [](const acceptance_point& p, std::string_view where) {
+    return fmt::format("  {:<32} {:<6} {:<18} {:>8.3f} us, at most {:.3f} times that\n", subject_of(p.point),
+                       format_shape(p.point), where, p.base_us, p.limit);
+  };
+  for (std::size_t i = 0; i < plan.size();) {
+    std::size_t same = i + 1;
+    const auto is_alike = [&](const acceptance_point& other) {
+      return !every && what_it_is(other.point) == what_it_is(plan[i].point) && plan[i].point.members < 3;
+    };
+    while (same < plan.size() && is_alike(plan[same])) ++same;
+    const auto where = same - i > 1 ? fmt::format("each of {}", same - i)
+                       : plan[i].point.placement == "near"
+                           ? count_of_members(plan[i].point)
+                           : fmt::format("{} {{{}}}", plan[i].point.members == 1 ? "GPU" : "GPUs",
+                                         fmt::join(plan[i].point.group, ","));
+    text += line(plan[i], where);
+    i = same;
+  }
+  return text;
+}
+
+// Measures the plan by a child process, which may crash or hang without this one.
+std::optional<json_document> measure_plan(const options& asked, const node& here,
+                                          const std::vector<acceptance_point>& plan,
+                                          const acceptance_time& time, std::string& why_short) {
+  const scratch_folder folder;
+  json_document points;
+  points.command = asked.typed;
+  points.started = "1970-01-01T00:00:00Z";
+  points.machine = here.request.machine;
+  for (const auto& p : plan) points.results.emplace_back().point = p.point;
+  write_file_atomically(folder.file(0), format_json(points));
+  const auto timeout = std::min<std::chrono::nanoseconds>(asked.timeout, std::chrono::seconds(10));
+  const auto seconds_of = [](auto t) { return fmt::format("{}s", std::chrono::duration<double>(t).count()); };
+  const std::vector<std::string> words{"--points",       folder.file(0),
+                                       "--max-time",     fmt::format("{:.3f}s", time.sampling),
+                                       "--check-rounds", "1000",
+                                       "--timeout",      seconds_of(timeout),
+                                       "--device",       here.has_gpus() ? "gpu" : "host",
+                                       "--json",         folder.file(1)};
+  take_note_of_signals();
+  const auto most = std::chrono::duration<double>(3 * time.seconds + 60);
+  const int code = run_this_program(words, std::chrono::duration_cast<std::chrono::nanoseconds>(most));
+  if (!std::filesystem::exists(folder.file(1))) {
+    why_short = fmt::format("the measurement ended with exit code {}", code);
+    return std::nullopt;
+  }
+  auto measured = read_result_file(folder.file(1));
+  if (!measured.complete) why_short = "the measurement was cut short";
+  measured.document.command = asked.typed;
+  return std::move(measured.document);
+}
+
+void append_line(const std::string& file, const std::string& line) {
+  if (file == "-") return tell("{}\n", line);
+  const unique_descriptor open_file(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!open_file || !write_all(open_file.get(), line + "\n"))
+    throw usage_error(fmt::format("--line {}: cannot be written; accepted: a file that can be", file));
+}
+
+std::string points_text(const acceptance& a) {
+  std::string text;
+  for (const auto& p : a.points)
+    text +=
+        fmt::format("  {:<10} {:<16} {:<32} {:<6} {:>8.3f} us, {:.3f} times the reference, {:.3f} may be{}\n",
+                    to_string(p.state), p.part, p.subject, p.shape, p.us, p.times, p.limit,
+                    p.reason.empty() ? "" : ": " + p.reason);
+  return text;
+}
+
+int ended(const options& asked, const acceptance& a) {
+  if (!asked.line.empty()) append_line(asked.line, to_line(a));
+  const auto text = (asked.verbose ? points_text(a) : "") + a.sentence + "\n";
+  if (asked.line == "-") say("{}", text);
+  else print_table(asked, text);
+  for (const auto& note : a.notes) say("note: {}\n", note);
+  return a.exit_code;
+}
+
+}  // namespace
+
+int accept_command(const options& asked) {
+  if (!asked.topology_file.empty() && !asked.dry_run)
+    throw usage_error(fmt::format("--topology {}: what is judged is the node that mgsync runs on; accepted: "
+                                  "--dry-run, which plans for the machine that a file describes",
+                                  asked.topology_file));
+  prepare_files(asked);
+  auto here = look_at_node(asked);
+  const auto began = std::chrono::steady_clock::now();
+  acceptance record{.node = here.seen().host,
+                    .kind = kind_of(here.request.machine),
+                    .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+                    .mgsync = version_with_commit,
+                    .findings = wrong_with(here)};
+  for (const auto& g : here.request.machine.gpus) record.gpus.push_back(g.uuid);
+  if (!record.findings.empty()) {
+    judge_unmeasured(record);
+    return ended(asked, record);
+  }
+  const auto files = here.against.size();
+  const auto documents = documents_of(here.against);
+  const reference_spread known(documents);
+  std::string note;
+  const auto plan = plan_for(here, asked, known, note);
+  if (plan.empty())
+    throw usage_error(fmt::format("none of the points of the {} is one that can be measured here; accepted: "
+                                  "--against files of this kind of machine and this mgsync",
+                                  counted(files, "reference file")));
+  const auto within = asked.given.contains("within")
+                          ? std::optional(std::chrono::duration<double>(asked.within).count())
+                          : std::nullopt;
+  const auto time = time_of(plan.size(), plan.back().point.members, within);
+  if (asked.dry_run) {
+    tell("{}: held against {} of its kind ({})\n{}", record.node, counted(files, "file"), record.kind,
+         plan_text(plan, time, asked.verbose));
+    if (!note.empty()) tell("note: {}\n", note);
+    return 0;
+  }
+  std::string why_short;
+  const auto measured = measure_plan(asked, here, plan, time, why_short);
+  if (signal_received() != 0) return 128 + signal_received();
+  judge(record, plan, measured.value_or(json_document{}), why_short);
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (measured && !asked.json.empty()) write_json(asked, format_json(*measured));
+  return ended(asked, record);
+}
+
+}  // namespace mgsync

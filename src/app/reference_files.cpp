@@ -1,0 +1,80 @@
+#include "src/app/reference_files.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/results/files/packed_text.hpp"
+#include "src/results/values/machine_likeness.hpp"
+#include "topology/description.hpp"
+
+namespace mgsync {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::error_code missing;
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(folder, missing))
+    if (entry.is_regular_file(missing)) all.push_back(entry.path().lexically_normal());
+  std::ranges::sort(all);
+  return all;
+}
+
+// MGSYNC_REFERENCE, or what is installed with this program, or is in its build folder.
+std::vector<fs::path> reference_files() {
+  if (const char* named = std::getenv("MGSYNC_REFERENCE"); named != nullptr) {
+    auto all = files_in(named);
+    if (all.empty())
+      throw usage_error(
+          fmt::format("MGSYNC_REFERENCE is '{}', which is no folder with results in it; accepted: a folder "
+                      "of files of --json, or without the variable what came with mgsync",
+                      named));
+    return all;
+  }
+  std::error_code ignored;
+  const auto program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  auto all = files_in(program / ".." / "share" / "mgsync" / "reference");
+  return all.empty() ? files_in(program / "reference") : all;
+}
+
+}  // namespace
+
+std::string kind_of(const machine_record& m) {
+  return m.gpus.empty() ? fmt::format("{} cores of {}", m.cores, m.cpu_model)
+                        : fmt::format("{} x {}, {} cores of {}", m.gpus.size(), m.gpus.front().name, m.cores,
+                                      m.cpu_model);
+}
+
+references references_for(const machine_record& now, const std::string& whose) {
+  references found;
+  std::set<std::string> kinds;
+  for (const auto& path : reference_files()) {
+    if (path.extension() == ".machine") {
+      found.machines.push_back(
+          topology::read_description(read_text(path, "a machine description"), path.string()));
+      continue;
+    }
+    auto file = read_result_file(path.string());
+    kinds.insert(kind_of(file.document.machine));
+    if (likeness_of(file.document.machine, now).level != across::machines)
+      found.alike.push_back(std::move(file));
+  }
+  if (kinds.empty())
+    throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or "
+                      "compare with a file of a node that is known to be good");
+  if (found.alike.empty())
+    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are "
+                                  "results of: {}. MGSYNC_REFERENCE names a folder with your own",
+                                  whose, fmt::join(kinds, "; ")));
+  return found;
+}
+
+}  // namespace mgsync

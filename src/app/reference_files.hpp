@@ -1,0 +1,25 @@
+// The reference results of the kind of machine at hand: those that came with mgsync, or that MGSYNC_REFERENCE
+// names a folder of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/results/files/result_file.hpp"
+#include "topology/machine.hpp"
+
+namespace mgsync {
+
+struct references {
+  std::vector<result_file> alike;           // of the same CPU, cores and GPUs, in the order of their names
+  std::vector<topology::machine> machines;  // the machine descriptions (*.machine) beside them
+};
+
+// "2 x NVIDIA H200, 32 cores of Intel(R) Xeon(R) Processor".
+std::string kind_of(const machine_record&);
+
+// Throws usage_error where there is none of this kind, naming the kinds that there are; `whose` is the file,
+// or "this machine".
+references references_for(const machine_record&, const std::string& whose);
+
+}  // namespace mgsync

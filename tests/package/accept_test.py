@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""mgsync accept: what it says of described machines and their faults, and of this machine, whose host members stand in for
+GPUs, held against results of its own that were made faster or slower. Usage: accept_test.py MGSYNC SOURCES"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MGSYNC, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
+
+
+def accept(*words, code, **environment):
+    done = subprocess.run([MGSYNC, "accept", *map(str, words)], capture_output=True, text=True, timeout=280, check=False,
+                          env={**os.environ, **environment})
+    assert code in (None, done.returncode), (words, done.returncode, done.stdout, done.stderr)
+    return done.stdout if code != 2 else done.stderr
+
+
+def described(name, change=None):
+    """The machine description, as it is or with a fault."""
+    machine = json.loads((SOURCES / "docs/results" / name).read_text())
+    if change:
+        change(machine)
+    file = work / f"{len(list(work.iterdir()))}-{name}"
+    file.write_text(json.dumps(machine))
+    return file
+
+
+def plans():
+    for name, gpus, most in (("h200x2.machine", 2, 25), ("h200x4.machine", 4, 60)):
+        out = accept("--dry-run", "--topology", SOURCES / "docs/results" / name, code=0)
+        points, seconds = int(out.split("\n")[1].split()[0]), int(out.split("about ")[1].split()[0])
+        assert seconds <= most, out
+        every = accept("--dry-run", "--verbose", "--topology", SOURCES / "docs/results" / name, code=0)
+        assert all(f"GPU {{{gpu}}}" in every for gpu in range(gpus)), every
+        assert every.count(" us, at most ") == points, every
+    assert all(f"GPUs {{{a},{b}}}" in every for a in range(4) for b in range(a + 1, 4)), every
+    said = accept("--topology", SOURCES / "docs/results/h200x2.machine", code=2)
+    assert "--dry-run" in said, said
+
+
+def faults():
+    def fewer_links(machine):
+        machine["links"][1]["width"] = 17
+
+    def fewer_links_everywhere(machine):
+        for link in machine["links"]:
+            link["width"] = 12
+
+    def fewer_lanes(machine):
+        machine["gpus"][0]["pcie_gbps"] = 31.5
+
+    def far(gpu):
+        def change(machine):  # the GPU is near CPUs that this process may not use
+            machine["gpus"][gpu]["near_cpus"] = "16-31"
+            machine["allowed_cpus"] = "0-15"
+            for other in machine["gpus"]:
+                if other["id"] != gpu:
+                    other["near_cpus"] = "0-15"
+        return change
+
+    for change, what in ((fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
+                         (fewer_lanes, "GPU 0 has 31.5 GB/s of PCIe"), (far(0), "none of which is near its GPU 0"),
+                         (far(1), "none of which is near its GPU 1")):
+        out = accept("--dry-run", "--topology", described("h200x2.machine", change), code=5)
+        assert out.startswith("This node is not normal, and was not measured: ") and what in out and "Look further: " in out, out
+        assert out.count("\n") == 1, out
+
+
+def made(base, times):
+    """A results file as fast as base's times so many, measured on a quiet machine."""
+    document = json.loads(base.read_text())
+    for result in document["results"]:
+        for metric in result["metrics"].values():
+            for key in ("median", "ci95_low", "ci95_high", "min", "max"):
+                metric[key] *= times
+            metric["raw"] = [metric["median"]] * 7
+        result["doubts"] = []
+    file = work / f"times-{times}.json"
+    file.write_text(json.dumps(document))
+    return file
+
+
+def judged(lines, *words, code):
+    """The record of a run that ends with this code, or says that a busy machine leaves it uncertain."""
+    out = accept("--device", "host", "--within", "15s", "--line", lines, *words, code=None)
+    record = json.loads(lines.read_text().splitlines()[-1])
+    assert record["schema"] == "mgsync-accept/1" and record["points"] and record["node"], record
+    unsure = [p for p in record["points"] if p["state"] == "unsure"]
+    assert record["exit_code"] == code or (record["exit_code"] == 4 and unsure), (code, out, record)
+    assert out.splitlines()[-1] == record["sentence"], (out, record)
+    return record, out
+
+
+def this_machine():
+    base = work / "base.json"
+    subprocess.run([MGSYNC, "--device", "host", "--members", "2", "--backend", "default", "--max-time", "100ms",
+                    "--check-rounds", "200", "--json", base], capture_output=True, timeout=280, check=False)
+    if not base.exists() or not any(r["status"] == "measured" for r in json.loads(base.read_text())["results"]):
+        print("no two host members can be measured here")
+        return
+    lines = work / "node.jsonl"
+    slow, fast = made(base, 0.001), made(base, 1000)
+    # A thousand times: a busy machine changes no verdict.
+    record, out = judged(lines, "--against", fast, "--json", work / "here.json", code=0)
+    assert record["exit_code"] != 0 or out.startswith("This node is normal: ") and out.count("\n") == 1, out
+    here = json.loads((work / "here.json").read_text())
+    subjects = {r["subject"] + (":" + r["variant"] if r["variant"] else "") for r in here["results"]}
+    assert {p["subject"] for p in record["points"]} == subjects, "exactly what is judged is measured"
+    record, out = judged(lines, "--against", f"{slow},{slow}", "--verbose", code=5)
+    if record["exit_code"] == 5:
+        assert "This node is not normal: slow: all 2 host members" in out and "Look further: mgsync --backend " in out, out
+        assert record["suspects"][0]["part"] == "all 2 host members", record
+    table = work / "limits.csv"
+    table.write_text("*,*,*,100000000%\n")
+    judged(lines, "--against", slow, "--thresholds", table, code=0)
+    assert len(lines.read_text().splitlines()) == 3, "a line a run"
+    # Its own results are a baseline for the next, where they are of a quiet machine.
+    assert "held against 1 file" in accept("--device", "host", "--against", made(work / "here.json", 1), "--dry-run", code=0)
+    assert "is no threshold" in accept("--device", "host", "--against", fast, "--thresholds", base, "--dry-run", code=2)
+    assert "different machines" in accept("--device", "host", "--against", SOURCES / "docs/results/h200x2-sweep.json", "--dry-run", code=2)
+    assert "--reference" in accept("--against", fast, "--reference", code=2)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    work = pathlib.Path(folder)
+    plans()
+    faults()
+    this_machine()

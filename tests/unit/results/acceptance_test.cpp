@@ -1,0 +1,241 @@
+#include "src/results/comparison/acceptance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "made_up_results.hpp"
+#include "tests/unit/refused.hpp"
+
+namespace mgsync { namespace {
+
+using test::measured;
+
+point gpu_point(std::string subject, std::vector<int> gpus, double blocks = 1) {
+  point p;
+  p.subject = std::move(subject);
+  p.variant = "auto";
+  p.device = topology::device::gpu;
+  p.members = static_cast<int>(gpus.size());
+  p.group = std::move(gpus);
+  p.set(axes::blocks_per_sm, blocks);
+  p.set(axes::threads_per_block, 32.0);
+  p.set(axes::load, "idle");
+  return p;
+}
+
+std::vector<int> first(int count) {
+  std::vector<int> all;
+  for (int g = 0; g < count; ++g) all.push_back(g);
+  return all;
+}
+
+// A process that measured three subjects on 1, 2 and `gpus` GPUs; `shift`: how far it is off as a whole.
+json_document process(int gpus, double shift, std::uint64_t seed) {
+  json_document document;
+  for (const auto* subject : {"grid", "multigrid", "nccl-device"})
+    for (const int members : {1, 2, gpus})
+      for (const double blocks : {1.0, 4.0})
+        document.results.push_back(measured(gpu_point(subject, first(members), blocks),
+                                            (1 + 0.5 * members + blocks) * shift, ++seed));
+  return document;
+}
+
+std::vector<json_document> processes(int gpus) {
+  return {process(gpus, 1, 10), process(gpus, 1.01, 20), process(gpus, 0.99, 30)};
+}
+
+std::vector<std::vector<int>> pairs(int gpus) {
+  std::vector<std::vector<int>> all;
+  for (int a = 0; a < gpus; ++a)
+    for (int b = a + 1; b < gpus; ++b) all.push_back({a, b});
+  return all;
+}
+
+std::vector<acceptance_point> plan(int gpus) {
+  return plan_acceptance(reference_spread(processes(gpus)), {.members = gpus, .pairs = pairs(gpus)});
+}
+
+// What a node measures of the plan, of which `times` says how slow each point is.
+template <class Times>
+acceptance judged(const std::vector<acceptance_point>& planned, Times times) {
+  json_document document;
+  std::uint64_t seed = 100;
+  for (const auto& p : planned)
+    document.results.push_back(measured(p.point, p.base_us * times(p.point.group), ++seed));
+  acceptance node;
+  judge(node, planned, document);
+  return node;
+}
+
+bool has(const std::vector<int>& group, int gpu) { return std::ranges::count(group, gpu) > 0; }
+
+TEST(reference_spread, has_the_limits_of_student) {  // Abramowitz and Stegun, table 26.10: 4.032 at 0.005, 5
+  reference_point one;
+  one.processes = {1, 1};
+  one.deviation = 0.01, one.freedom = 5;
+  EXPECT_NEAR(std::log(limit_of(one, 2)), 4.032 * 0.01 * std::sqrt(1.5), 1e-5);
+}
+
+TEST(reference_spread, a_point_that_differs_more_between_processes_may_be_slower) {
+  std::vector<json_document> documents(5);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const auto off = static_cast<double>(i) - 2;
+    documents[i].results = {measured(gpu_point("calm", {0}), 2 * std::exp(0.005 * off)),
+                            measured(gpu_point("wild", {0}), 2 * std::exp(0.1 * off))};
+  }
+  const reference_spread known(documents);
+  const auto& calm = *known.find(gpu_point("calm", {1}));
+  const auto& wild = *known.find(gpu_point("wild", {1}));
+  EXPECT_NEAR(calm.centre, 2, 0.02);
+  EXPECT_EQ(calm.processes.size(), 5U);
+  EXPECT_LT(limit_of(calm, 10), 1.12);
+  EXPECT_GT(limit_of(wild, 10), 1.5);
+  EXPECT_GT(limit_of(calm, 40), limit_of(calm, 10)) << "more points, more chances of a false alarm";
+  const reference_spread alone({documents.data(), 1});
+  EXPECT_GT(limit_of(*alone.find(gpu_point("calm", {1})), 10), 1.2) << "one process says little";
+}
+
+TEST(acceptance_plan, has_each_gpu_each_pair_and_all) {
+  const auto points = plan(4);
+  EXPECT_EQ(std::ranges::count_if(points, [](const auto& p) { return p.point.members == 1; }), 8);
+  EXPECT_EQ(std::ranges::count_if(points, [](const auto& p) { return p.point.members == 2; }), 6);
+  EXPECT_EQ(std::ranges::count_if(points, [](const auto& p) { return p.point.members == 4; }), 3);
+  EXPECT_EQ(points.front().point.placement, "list:0");
+  EXPECT_EQ(points.back().point.placement, "list:0,1,2,3");
+  const auto only =
+      plan_acceptance(reference_spread(processes(4)),
+                      {.members = 4, .can_run = [](const point& p) { return p.subject == "grid"; }});
+  EXPECT_TRUE(std::ranges::all_of(only, [](const auto& p) { return p.point.subject == "grid"; }));
+}
+
+TEST(acceptance_plan, takes_no_longer_than_promised) {
+  for (const int gpus : {2, 4, 8}) {
+    const auto time = time_of(plan(gpus).size(), gpus);
+    EXPECT_LE(time.seconds, gpus == 2 ? 25 : 60) << gpus;
+    EXPECT_GE(time.sampling, 0.06);
+  }
+  EXPECT_EQ(plan(8).size(), 16U + 28 + 3);
+}
+
+TEST(acceptance_plan, a_table_of_thresholds_replaces_the_limits_of_the_spread) {
+  const auto table =
+      read_thresholds("subject,members,shape,limit\n# ours\n*,1,1x32,3%\n*,*,*,0.5\n", "t.csv");
+  const auto points = plan_acceptance(reference_spread(processes(2)), {.members = 2, .thresholds = table});
+  EXPECT_TRUE(std::ranges::all_of(points, [](const auto& p) { return p.limit == 1.03 || p.limit == 1.5; }));
+  EXPECT_TRUE(std::ranges::any_of(points, [](const auto& p) { return p.limit == 1.03; }));
+  EXPECT_EQ(test::refused([] { static_cast<void>(read_thresholds("a,b\n", "t.csv")); }).substr(0, 23),
+            "t.csv, line 1: 'a,b' is");
+}
+
+TEST(acceptance, a_node_like_the_reference_is_normal) {
+  const auto node = judged(plan(4), [](const auto&) { return 1.0; });
+  EXPECT_EQ(node.verdict, node_verdict_kind::normal) << node.sentence;
+  EXPECT_EQ(node.exit_code, 0);
+  EXPECT_TRUE(node.suspects.empty());
+}
+
+TEST(acceptance, names_a_slow_gpu_and_not_its_pairs) {
+  for (const int slow : {0, 3}) {
+    const auto node = judged(plan(4), [&](const auto& group) { return has(group, slow) ? 1.6 : 1.0; });
+    ASSERT_EQ(node.suspects.size(), 1U) << node.sentence;
+    EXPECT_EQ(node.suspects[0].part, "GPU " + std::to_string(slow));
+    EXPECT_EQ(node.exit_code, 5);
+    EXPECT_NE(node.suspects[0].command.find("--placement list:" + std::to_string(slow)), std::string::npos);
+  }
+}
+
+TEST(acceptance, names_a_gpu_that_is_slow_with_every_other) {
+  for (const int late : {1, 2}) {
+    const auto node =
+        judged(plan(4), [&](const auto& group) { return group.size() > 1 && has(group, late) ? 1.6 : 1.0; });
+    ASSERT_EQ(node.suspects.size(), 1U) << node.sentence;
+    EXPECT_EQ(node.suspects[0].part, "GPU " + std::to_string(late) + " with every other GPU");
+  }
+}
+
+TEST(acceptance, names_a_slow_pair) {
+  const auto node = judged(plan(4), [](const auto& group) {
+    return group == std::vector<int>{1, 3} || group.size() == 4 ? 1.5 : 1.0;
+  });
+  ASSERT_EQ(node.suspects.size(), 1U) << node.sentence;
+  EXPECT_EQ(node.suspects[0].part, "GPUs 1 and 3");
+}
+
+TEST(acceptance, names_two_faults_side_by_side) {
+  const auto node = judged(plan(6), [](const auto& group) {
+    return has(group, 0) ? 1.6 : group == std::vector<int>{4, 5} ? 1.5 : 1.0;
+  });
+  ASSERT_EQ(node.suspects.size(), 2U) << node.sentence;
+  EXPECT_EQ(node.suspects[0].part, "GPU 0");
+  EXPECT_EQ(node.suspects[1].part, "GPUs 4 and 5");
+}
+
+TEST(acceptance, names_all_of_them_where_no_part_is_slow_or_every_pair_is) {
+  const auto together = judged(plan(4), [](const auto& group) { return group.size() == 4 ? 1.5 : 1.0; });
+  ASSERT_EQ(together.suspects.size(), 1U) << together.sentence;
+  EXPECT_EQ(together.suspects[0].part, "all 4 GPUs");
+  const auto pairs_too = judged(plan(4), [](const auto& group) { return group.size() > 1 ? 1.5 : 1.0; });
+  EXPECT_EQ(pairs_too.suspects.size(), 6U) << "each pair, and no GPU of them";
+}
+
+TEST(acceptance, what_has_no_number_or_failed_is_not_normal) {
+  const auto planned = plan(2);
+  json_document document;
+  for (const auto& p : planned) document.results.push_back(measured(p.point, p.base_us));
+  auto lost = document;
+  lost.results[0].status = result_status::error, lost.results[0].metrics.clear();
+  lost.results[0].reason = "no memory";
+  acceptance node;
+  judge(node, planned, lost);
+  EXPECT_EQ(node.exit_code, 4);
+  EXPECT_NE(node.sentence.find("no memory"), std::string::npos);
+  judge(node, planned, document, "the measurement was cut short");
+  EXPECT_EQ(node.exit_code, 4);
+  document.results[1].status = result_status::failed, document.results[1].reason = "GPU 1 did not arrive";
+  judge(node, planned, document);
+  EXPECT_EQ(node.exit_code, 3);
+  EXPECT_NE(node.sentence.find("GPU 1 did not arrive"), std::string::npos);
+}
+
+TEST(acceptance, an_uncertain_point_is_no_false_alarm) {
+  const auto planned = plan(2);
+  json_document document;
+  for (const auto& p : planned) document.results.push_back(measured(p.point, p.base_us));
+  auto& wide = document.results[0].metrics[0];
+  wide.median *= 1.5, wide.ci95_high *= 2, wide.ci95_low *= 0.9;
+  acceptance node;
+  judge(node, planned, document);
+  EXPECT_EQ(node.exit_code, 4) << node.sentence;
+}
+
+TEST(acceptance, findings_stand_before_measuring) {
+  acceptance node;
+  node.findings.push_back(
+      {{"fewer-links", "GPU 1 has 17 active NVLinks; others of its kind have 18.", "nvidia-smi nvlink -s"}});
+  judge_unmeasured(node);
+  EXPECT_EQ(node.exit_code, 5);
+  EXPECT_EQ(
+      node.sentence,
+      "This node is not normal, and was not measured: GPU 1 has 17 active NVLinks; others of its kind have "
+      "18. Look further: nvidia-smi nvlink -s.");
+}
+
+TEST(acceptance, its_record_is_one_line_that_is_read_back) {
+  auto node = judged(plan(4), [](const auto& group) { return has(group, 2) ? 1.6 : 1.0; });
+  node.node = "n7", node.started = "2026-11-23T00:00:00Z";
+  const auto line = to_line(node);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_TRUE(is_acceptance(line));
+  const auto back = read_acceptances(line + "\n" + line + "\n", "f");
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[1].node, "n7");
+  EXPECT_EQ(back[1].suspects, node.suspects);
+  EXPECT_EQ(back[1].points, node.points);
+  EXPECT_EQ(to_line(back[0]), line);
+  EXPECT_NE(
+      test::refused([&] { static_cast<void>(read_acceptances(line + "\n{}\n", "f")); }).find("f, line 2"),
+      std::string::npos);
+}
+
+}}  // namespace mgsync
