@@ -1,7 +1,6 @@
 #include "barriers/grid/gpu_grid.hpp"
 
-#include <cooperative_groups.h>
-
+#include "barriers/grid/grid_sync_pass.hpp"
 #include "barriers/parts/algorithm/grid_choice.hpp"
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/round_loop/cuda_passes.hpp"
@@ -14,25 +13,6 @@ namespace {
 
 using algorithm::ptx::scope;
 using round_loop::flag_barrier_request;
-
-// cooperative_groups' grid.sync: its counter lies in the driver's memory, and its wait has no time-out.
-class grid_sync_pass {
- public:
-  static constexpr bool bounded = false;
-  static constexpr bool carries_sum = false;
-  struct arguments {
-    unsigned unused;
-  };
-  __device__ grid_sync_pass(const arguments&, const round_loop::device_run&)
-      : grid_(cooperative_groups::this_grid()) {}
-  __device__ bool operator()(std::uint32_t) {
-    grid_.sync();
-    return true;
-  }
-
- private:
-  cooperative_groups::grid_group grid_;
-};
 
 creation make_grid_sync(const flag_barrier_request& w) {
   const auto nothing = [](const algorithm::cuda_lines&) { return grid_sync_pass::arguments{0}; };

@@ -3,30 +3,19 @@
 // each of its weakened twins, which are edits of the same text. docs/memory-order.md says what is asked and
 // assumed.
 #include <chrono>
-#include <fstream>
+#include <iostream>
 #include <map>
-#include <regex>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tests/order/two_rounds.hpp"
+#include "tests/order/answers.hpp"
 
 namespace mgsync::test { namespace {
 
 using algorithm::use_counter;
 using algorithm::use_relay;
 using memory_order::verdict;
-
-constexpr std::chrono::minutes limit{10};  // of one question: some take seconds
-
-std::string text_of(int architecture, const char* source = "two_rounds") {
-  std::ifstream file(fmt::format("{}/{}_{}.ptx", MGSYNC_ORDER_TEXTS, source, architecture));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // GPUs x blocks x threads, as the library waits there, or as it does with more blocks.
 const std::map<std::string, grids> shapes{
@@ -44,38 +33,6 @@ const std::map<std::string, grids> shapes{
     {"all_spread", {2, 2, 2, 2, use_relay(2, 1, "")}},
 };
 
-std::string question_of(const word_pair& p) {
-  const auto position = [](const ptx::position& one) {
-    return fmt::format("GPU {} block {} thread {}", one.gpu, one.block, one.thread);
-  };
-  return fmt::format("what {} writes, read by {}", position(p.writer), position(p.reader));
-}
-
-// Every so many pairs.
-std::vector<word_pair> some_pairs(const grids& shape, std::size_t every) {
-  std::vector<word_pair> some;
-  const auto all = all_pairs(shape);
-  for (std::size_t i = 0; i < all.size(); i += every) some.push_back(all[i]);
-  return some;
-}
-
-void expect_sound(const std::string& text, const std::string& kernel, const grids& shape,
-                  std::size_t every = 1, const kept& as_well = {}) {
-  const auto kernels = ptx::read_kernels(text);
-  const ptx::kernel& code = ptx::kernel_named(kernels, kernel);
-  EXPECT_EQ(memory_order::check(completeness_of(code, shape), limit).verdict, verdict::forbidden)
-      << kernel << ": a read gets what no way was recorded for";
-  memory_order::program passed = completeness_of(code, shape);
-  passed.question = {};
-  EXPECT_EQ(memory_order::check(passed, limit).verdict, verdict::allowed)
-      << kernel << ": nobody comes to its end";
-  for (const word_pair& one : some_pairs(shape, every)) {
-    const auto found = memory_order::check(asked_of(code, shape, one, as_well), limit);
-    EXPECT_EQ(found.verdict, verdict::forbidden) << kernel << ": " << question_of(one) << '\n'
-                                                 << fmt::format("{}", fmt::join(found.story, "\n"));
-  }
-}
-
 struct shipped {
   int architecture;
   std::string kernel, shape;
@@ -88,7 +45,7 @@ void PrintTo(const shipped& one, std::ostream* out) {
 class what_ships : public testing::TestWithParam<shipped> {};
 TEST_P(what_ships, is_never_stale) {
   const shipped& one = GetParam();
-  expect_sound(text_of(one.architecture), one.kernel, shapes.at(one.shape), one.every);
+  expect_sound(text_of("two_rounds", one.architecture), one.kernel, shapes.at(one.shape), one.every);
 }
 
 std::vector<shipped> small_shapes() {
@@ -120,26 +77,13 @@ struct twin {
 };
 void PrintTo(const twin& one, std::ostream* out) { *out << one.name; }
 
-class weakened : public testing::TestWithParam<twin> {};
-TEST_P(weakened, reads_something_stale) {
+class weakened_twin : public testing::TestWithParam<twin> {};
+TEST_P(weakened_twin, reads_something_stale) {
   const twin& one = GetParam();
-  const std::string text = text_of(one.architecture);
-  const std::string changed =
-      std::regex_replace(text, std::regex(one.pattern), one.instead, std::regex_constants::match_any);
-  ASSERT_NE(changed, text) << "nothing was weakened";
-  const auto kernels = ptx::read_kernels(changed);
-  const ptx::kernel& code = ptx::kernel_named(kernels, one.kernel);
-  const grids& shape = shapes.at(one.shape);
-  for (const word_pair& asked : all_pairs(shape)) {
-    const auto found = memory_order::check(asked_of(code, shape, asked), limit);
-    ASSERT_NE(found.verdict, verdict::unknown);
-    if (found.verdict != verdict::allowed) continue;
-    const std::string story = fmt::format("{}", fmt::join(found.story, "\n"));
-    EXPECT_NE(story.find("[payload of "), std::string::npos) << story;
-    std::cout << one.name << ": " << question_of(asked) << '\n' << story << '\n';
-    return;
-  }
-  ADD_FAILURE() << one.name << " was not caught";
+  const std::string changed = weakened(text_of("two_rounds", one.architecture), one.pattern, one.instead);
+  const std::string story = story_of_stale_read(changed, one.kernel, shapes.at(one.shape));
+  EXPECT_NE(story, "") << one.name << " was not caught";
+  std::cout << one.name << ": " << story;
 }
 
 const std::vector<twin> twins{
@@ -175,71 +119,25 @@ const std::vector<twin> twins{
     {"next_ones_release_of_its_gpu_only", 100, "sync", "one_block", "fence\\.release\\.sys",
      "fence.release.gpu"},
 };
-INSTANTIATE_TEST_SUITE_P(twins, weakened, testing::ValuesIn(twins),
+INSTANTIATE_TEST_SUITE_P(twins, weakened_twin, testing::ValuesIn(twins),
                          [](const auto& one) { return one.param.name; });
-
-// The algorithms of the backend: of two GPUs with a block each, of one with two blocks, and the twins of
-// each.
-struct algorithm_case {
-  std::string kernel;
-  std::string pattern, instead;  // none: what is measured
-  bool sound = true;
-};
-void PrintTo(const algorithm_case& one, std::ostream* out) { *out << one.kernel << ' ' << one.pattern; }
-class backend : public testing::TestWithParam<algorithm_case> {};
-TEST_P(backend, is_stale_only_if_weakened) {
-  const algorithm_case& one = GetParam();
-  const std::string text = text_of(90, "backends");
-  const std::string changed = std::regex_replace(text, std::regex(one.pattern), one.instead);
-  ASSERT_NE(changed == text, !one.sound);
-  const std::vector<grids> where{{2, 1, 2, 2, {}, true}, {1, 2, 1, 1, {}, true}};
-  bool caught = false;
-  for (const grids& shape : where) {
-    if (one.sound) {
-      // At its one counter of all GPUs the ways are many: every twelfth pair.
-      expect_sound(changed, one.kernel, shape, one.kernel == "central_rounds" ? 12 : 1);
-      continue;
-    }
-    const auto kernels = ptx::read_kernels(changed);
-    for (const word_pair& asked : all_pairs(shape))
-      caught =
-          caught || memory_order::check(asked_of(ptx::kernel_named(kernels, one.kernel), shape, asked), limit)
-                            .verdict == verdict::allowed;
-  }
-  EXPECT_NE(caught, one.sound);
-}
-std::vector<algorithm_case> algorithm_cases() {
-  std::vector<algorithm_case> all;
-  for (const char* kernel :
-       {"central_rounds", "crowd_rounds", "dissemination_rounds", "hub_rounds", "inbox_rounds"}) {
-    all.push_back({kernel, "no such text", "", true});
-    all.push_back({kernel, "fence\\.release\\.sys;", "", false});
-    all.push_back({kernel, "ld\\.acquire\\.sys", "ld.relaxed.sys", false});
-  }
-  return all;
-}
-INSTANTIATE_TEST_SUITE_P(of, backend, testing::ValuesIn(algorithm_cases()), [](const auto& one) {
-  return fmt::format("{}_{}", one.param.kernel,
-                     one.param.sound ? "as_measured" : std::to_string(one.index % 3));
-});
 
 // What recordings leave out hides nothing: with it the answers are the same, of what is sound and of what is
 // not.
 TEST(recordings, hide_nothing_in_polls_that_fail) {
-  expect_sound(text_of(90), "sync", shapes.at("one_block"), 2, {.failed_polls = 1});
-  expect_sound(text_of(80), "sync", shapes.at("one_gpu"), 3, {.failed_polls = 1});
+  expect_sound(text_of("two_rounds", 90), "sync", shapes.at("one_block"), 2, {.failed_polls = 1});
+  expect_sound(text_of("two_rounds", 80), "sync", shapes.at("one_gpu"), 3, {.failed_polls = 1});
 }
 TEST(recordings, hide_nothing_where_ways_meet_or_in_words_of_one_block) {
   for (const char* shape : {"one_block", "one_gpu"})
-    expect_sound(text_of(90), "sync", shapes.at(shape), 3, {.whole = true});
+    expect_sound(text_of("two_rounds", 90), "sync", shapes.at(shape), 3, {.whole = true});
   const std::string alone = "counted_of_three";  // each block once more with each answer of its counter
-  const auto kernels = ptx::read_kernels(text_of(90));
+  const auto kernels = ptx::read_kernels(text_of("two_rounds", 90));
   const ptx::kernel& code = ptx::kernel_named(kernels, "sync");
   const word_pair asked{{0, 0, 0}, {0, 1, 0}};
   EXPECT_EQ(memory_order::check(asked_of(code, shapes.at(alone), asked, {.whole = true}), limit).verdict,
             verdict::forbidden);
-  const auto weaker =
-      ptx::read_kernels(std::regex_replace(text_of(90), std::regex("fence\\.acquire\\.gpu;"), ""));
+  const auto weaker = ptx::read_kernels(weakened(text_of("two_rounds", 90), "fence\\.acquire\\.gpu;", ""));
   EXPECT_EQ(memory_order::check(
                 asked_of(ptx::kernel_named(weaker, "sync"), shapes.at(alone), asked, {.whole = true}), limit)
                 .verdict,
@@ -249,15 +147,13 @@ TEST(recordings, hide_nothing_where_ways_meet_or_in_words_of_one_block) {
 // What stands between two fences needs no order of its own: the reset of the counter where blocks arrive
 // ahead of their wait.
 TEST(twins_that_are_sound, a_reset_by_an_ordinary_store) {
-  const std::string text = text_of(90);
-  const auto changed = std::regex_replace(text, std::regex("st\\.relaxed\\.gpu"), "st.weak");
-  ASSERT_NE(changed, text);
+  const auto changed = weakened(text_of("two_rounds", 90), "st\\.relaxed\\.gpu", "st.weak");
   expect_sound(changed, "arrive_and_wait", shapes.at("spread"), 2);
 }
 
 // By hand: every pair of the largest shapes, and how long each rung takes.
 TEST(ladder, DISABLED_all_pairs) {
-  const auto text = text_of(90);
+  const auto text = text_of("two_rounds", 90);
   for (const char* name :
        {"one_block", "two_warps", "one_gpu", "one_gpu_wide", "spread", "counted", "all", "all_spread"}) {
     const auto& shape = shapes.at(name);

@@ -14,7 +14,7 @@ namespace {
 using memory_order::condition;
 
 // Where what lies, of each GPU.
-enum class region : std::uint64_t { flags, records, stopped, payload, scratch };
+enum class region : std::uint64_t { flags, records, stopped, payload, scratch, host };
 constexpr std::uint64_t at(unsigned gpu, region of) {
   return (std::uint64_t{gpu} + 1) << 40 | (static_cast<std::uint64_t>(of) << 32);
 }
@@ -44,6 +44,7 @@ std::string name_of(std::uint64_t address) {
   case region::records:
     return fmt::format("record of GPU {} block {}, byte {}", gpu, offset / sizeof(multi_grid_block),
                        offset % sizeof(multi_grid_block));
+  case region::host: return fmt::format("line {} of GPU {} on the host", offset / algorithm::line_bytes, gpu);
   case region::stopped: break;
   }
   return fmt::format("stop word of GPU {}", gpu);
@@ -71,22 +72,27 @@ multi_grid_handle handle_of(const grids& g, unsigned gpu) {
   return made;
 }
 
+algorithm::flag_image image_of(const grids& g) {
+  switch (g.kernel) {
+  case memory_of::library: return mgsync::image_of(g.choice, g.blocks);
+  case memory_of::lines:
+  case memory_of::lines_on_host: return algorithm::layout_image(g.gpus, g.blocks);
+  case memory_of::relay: return algorithm::relay_image(g.blocks, g.choice.relay);
+  case memory_of::counter: return algorithm::spread_image(g.blocks, g.choice.spread);
+  case memory_of::reduction: return algorithm::reduction_image(g.gpus, g.blocks);
+  case memory_of::hop: return algorithm::flag_image(288, algorithm::first_gpu_epoch);
+  case memory_of::grid_sync: break;  // the driver's memory: zeros
+  }
+  return {};
+}
+
 // What every GPU's lines hold at first, and the records of its blocks.
 void fill(ptx::memory_image& memory, const grids& g, unsigned gpu) {
-  if (g.of_backend) {
-    const algorithm::layout lines{g.gpus};
-    for (unsigned l = 0; l < lines.lines(); ++l) {
-      const unsigned come = l == lines.arrivals() ? g.blocks
-                            : l == lines.center() ? g.gpus
-                            : l == lines.crowd()  ? g.gpus * g.blocks
-                                                  : 1;
-      const auto first = algorithm::counter_start(come, algorithm::first_gpu_epoch);
-      put(memory, at(gpu, region::flags) + l * algorithm::line_bytes, &first, sizeof first);
-    }
-    return;
-  }
-  const auto image = image_of(g.choice, g.blocks);
+  const algorithm::flag_image image = image_of(g);
   put(memory, at(gpu, region::flags), image.data(), image.size() * sizeof image[0]);
+  if (g.kernel == memory_of::lines_on_host)
+    put(memory, at(gpu, region::host), image.data(), image.size() * sizeof image[0]);
+  if (g.kernel != memory_of::library) return;
   multi_grid_block record = fresh_block();
   record.patience = record.first_patience = UINT32_MAX;
   record.told = reinterpret_cast<std::uint32_t*>(told);
@@ -101,7 +107,38 @@ void append(std::vector<std::uint8_t>& bytes, const Value& value) {
   bytes.insert(bytes.end(), from, from + sizeof value);
 }
 
+void append_lines(std::vector<std::uint8_t>& bytes, const grids& g, region of) {
+  constexpr unsigned most_members = 16;
+  for (unsigned m = 0; m < most_members; ++m) append(bytes, m < g.gpus ? at(m, of) : std::uint64_t{0});
+}
+
+// What a pass of backends.cu takes, and `place`.
+std::vector<std::uint8_t> arguments_of_pass(const grids& g, unsigned gpu) {
+  std::vector<std::uint8_t> bytes;
+  if (g.kernel != memory_of::grid_sync) append_lines(bytes, g, region::flags);
+  switch (g.kernel) {
+  case memory_of::lines_on_host: append_lines(bytes, g, region::host); break;
+  case memory_of::relay:
+    append(bytes, g.choice.relay.counters);
+    append(bytes, g.choice.relay.replicas);
+    break;
+  case memory_of::counter:
+    append(bytes, g.choice.spread.counters);
+    append(bytes, g.choice.spread.copies);
+    append(bytes, std::uint64_t{0});  // the first poll is not held back
+    break;
+  case memory_of::grid_sync: append(bytes, std::uint64_t{0}); break;
+  default: break;
+  }
+  append(bytes, told);  // the word that ends all waits, and until when they may take
+  append(bytes, std::uint64_t{1} << 40);
+  append(bytes, gpu);
+  append(bytes, g.gpus);
+  return bytes;
+}
+
 ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair& asked) {
+  const bool numbered = g.kernel != memory_of::library && g.kernel != memory_of::relay;
   ptx::launch made{.kernel = &kernel,
                    .gpus = g.gpus,
                    .blocks = g.blocks,
@@ -109,7 +146,10 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
                    .warp = g.warp,
                    .memory = {},
                    .parameters = {},
-                   .name_of = g.of_backend ? name_of_line : name_of};
+                   // Where the driver puts the memory of grid.sync.
+                   .registers = {{"%envreg1", at(0, region::flags) >> 32},
+                                 {"%envreg2", at(0, region::flags) & 0xffffffff}},
+                   .name_of = numbered ? name_of_line : name_of};
   for (unsigned gpu = 0; gpu < g.gpus; ++gpu) fill(made.memory, g, gpu);
   made.parameters = [g, asked](const ptx::position& p) {
     const auto is = [&](const ptx::position& one) {
@@ -117,17 +157,8 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
     };
     const auto word = word_of_thread(asked.writer, region::payload), own = word_of_thread(p, region::scratch);
     std::vector<std::uint8_t> bytes;
-    if (g.of_backend) {
-      constexpr unsigned most_members = 16;
-      for (unsigned m = 0; m < most_members; ++m)
-        append(bytes, m < g.gpus ? at(m, region::flags) : std::uint64_t{0});
-      append(bytes, told);  // the word that ends all waits, and until when they may take
-      append(bytes, std::uint64_t{1} << 40);
-      append(bytes, p.gpu);
-      append(bytes, g.gpus);
-    } else {
-      append(bytes, handle_of(g, p.gpu));
-    }
+    if (g.kernel == memory_of::library) append(bytes, handle_of(g, p.gpu));
+    else bytes = arguments_of_pass(g, p.gpu);
     append(bytes, is(asked.writer) ? word : own);
     append(bytes, is(asked.reader) ? word : own);
     return bytes;
@@ -166,7 +197,7 @@ std::vector<word_pair> all_pairs(const grids& g) {
 }
 
 memory_order::program asked_of(const ptx::kernel& kernel, const grids& g, const word_pair& asked,
-                               const kept& as_well) {
+                               const kept& as_well, int round) {
   ptx::launch launch = launch_of(kernel, g, asked);
   launch.failed_polls = as_well.failed_polls;
   launch.whole = as_well.whole;
@@ -179,8 +210,9 @@ memory_order::program asked_of(const ptx::kernel& kernel, const grids& g, const 
     const auto& one = made.program.events[e];
     if (one.kind == memory_order::event_kind::read && one.thread == reader &&
         made.word_of[static_cast<std::size_t>(one.address)] == word) {
-      const int round = rounds.try_emplace(made.lines[e], static_cast<int>(rounds.size()) + 1).first->second;
-      any.parts.push_back(wrong_read(made.program, static_cast<int>(e), round));
+      const int read = rounds.try_emplace(made.lines[e], static_cast<int>(rounds.size()) + 1).first->second;
+      if (round == 0 || read == round)
+        any.parts.push_back(wrong_read(made.program, static_cast<int>(e), read));
     }
   }
   made.program.question = any;

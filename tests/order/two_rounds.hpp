@@ -13,13 +13,16 @@
 
 namespace mgsync::test {
 
+// What a kernel takes, and what its flags hold at first.
+enum class memory_of { library, lines, lines_on_host, relay, counter, reduction, grid_sync, hop };
+
 struct grids {
   unsigned gpus = 1;
   unsigned blocks = 1;   // of each GPU
   unsigned threads = 1;  // of each block
   unsigned warp = 2;     // lanes of a warp: as many as GPUs at least, each of which a lane of its own polls
-  algorithm::grid_choice choice;
-  bool of_backend = false;  // a kernel of backends.cu; no choice
+  algorithm::grid_choice choice;  // library, relay, counter
+  memory_of kernel = memory_of::library;
 };
 
 // Each thread but `writer` and `reader` has a word of its own to write and to read, which orders nothing.
@@ -33,7 +36,9 @@ struct kept {
   unsigned failed_polls = 0;
   bool whole = false;
 };
-memory_order::program asked_of(const ptx::kernel&, const grids&, const word_pair&, const kept& = {});
+// `round`: whether what is read behind that round only is wrong; 0: behind any.
+memory_order::program asked_of(const ptx::kernel&, const grids&, const word_pair&, const kept& = {},
+                               int round = 0);
 // Whether some read gets a value that no way was recorded for.
 memory_order::program completeness_of(const ptx::kernel&, const grids&);
 

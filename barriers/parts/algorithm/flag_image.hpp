@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "barriers/parts/algorithm/all_reduce.hpp"
 #include "barriers/parts/algorithm/layout.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
@@ -14,6 +15,26 @@ namespace mgsync { inline namespace v1 { namespace algorithm {
 using flag_image = std::vector<std::uint32_t>;
 
 inline constexpr std::size_t words_of_line = line_bytes / sizeof(std::uint32_t);
+
+// Of `layout`: every flag holds the first epoch.
+inline flag_image layout_image(unsigned members, unsigned blocks) {
+  const layout lines{members};
+  flag_image image(std::size_t{lines.lines()} * words_of_line, first_gpu_epoch);
+  image[std::size_t{lines.arrivals()} * words_of_line] = counter_start(blocks, first_gpu_epoch);
+  image[std::size_t{lines.center()} * words_of_line] = counter_start(members, first_gpu_epoch);
+  image[std::size_t{lines.crowd()} * words_of_line] = counter_start(members * blocks, first_gpu_epoch);
+  return image;
+}
+
+inline flag_image reduction_image(unsigned members, unsigned blocks) {
+  const reduction_layout lines{members};
+  flag_image image(std::size_t{lines.lines()} * words_of_line, 0);
+  for (unsigned l = 0; l < lines.lines(); ++l) image[std::size_t{l} * words_of_line] = first_gpu_epoch;
+  image[std::size_t{lines.arrivals()} * words_of_line] = counter_start(blocks, first_gpu_epoch);
+  image[std::size_t{lines.running_sum()} * words_of_line] = 0;
+  image[std::size_t{lines.sum_before()} * words_of_line] = 0;
+  return image;
+}
 
 inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
   const relay_layout lines{};

@@ -1,25 +1,9 @@
 #include "barriers/parts/round_loop/kernel_barrier.hpp"
 
-#include "barriers/parts/algorithm/layout.hpp"
 #include "barriers/parts/round_loop/device_run.hpp"
 #include "barriers/parts/round_loop/load_maker.hpp"
 
 namespace mgsync::round_loop {
-
-namespace {
-
-constexpr unsigned words = algorithm::line_bytes / sizeof(std::uint32_t);
-
-}  // namespace
-
-flag_image layout_image(unsigned members, unsigned blocks) {
-  const algorithm::layout lines{members};
-  flag_image image(std::size_t{lines.lines()} * words, first_gpu_epoch);
-  image[std::size_t{lines.arrivals()} * words] = algorithm::counter_start(blocks, first_gpu_epoch);
-  image[std::size_t{lines.center()} * words] = algorithm::counter_start(members, first_gpu_epoch);
-  image[std::size_t{lines.crowd()} * words] = algorithm::counter_start(members * blocks, first_gpu_epoch);
-  return image;
-}
 
 group_allocation allocate_flags(const topology::group& group, const flag_image& image,
                                 std::string_view peer_memory, const session& where) {

@@ -20,9 +20,9 @@
 namespace mgsync::round_loop {
 
 using algorithm::flag_image;
+using algorithm::layout_image;
 using algorithm::relay_image;
 using algorithm::spread_image;
-flag_image layout_image(unsigned members, unsigned blocks);  // algorithm::layout
 
 // How the thread of each GPU launches a kernel.
 using kernel_launcher = std::function<void(unsigned local, const void* kernel, unsigned grid,

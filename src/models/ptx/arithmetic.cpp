@@ -12,9 +12,9 @@ namespace mgsync::ptx {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> computing{
-    "mov",  "add",  "sub", "mul",  "mad", "and", "or",  "xor", "not", "shl",  "shr",
-    "setp", "selp", "cvt", "cvta", "div", "rem", "min", "max", "neg", "popc", "lop3"};
+constexpr std::array<std::string_view, 23> computing{
+    "mov",  "add", "sub",  "mul", "mad", "and", "or",  "xor", "not",  "shl",  "shr", "setp",
+    "selp", "cvt", "cvta", "div", "rem", "min", "max", "neg", "popc", "lop3", "bfi"};
 
 [[noreturn]] void refuse(const instruction& one) {
   throw usage_error(
@@ -103,6 +103,16 @@ std::uint64_t by_table(const std::vector<std::uint64_t>& in) {
   return made;
 }
 
+// bfi: the low bits of the first input in place of some of the second's.
+std::uint64_t with_field(const number_type& type, const std::vector<std::uint64_t>& in) {
+  const std::uint64_t at = in.at(2) & 0xff, length = in.at(3) & 0xff;
+  if (at >= type.bits || length == 0) return type.low(in.at(1));
+  const std::uint64_t field =
+      number_type{static_cast<unsigned>(std::min<std::uint64_t>(length, 64)), false}.low(~std::uint64_t{0})
+      << at;
+  return type.low((in.at(0) << at & field) | (in.at(1) & ~field));
+}
+
 }  // namespace
 
 std::uint64_t number_type::low(std::uint64_t value) const {
@@ -149,6 +159,7 @@ std::uint64_t computed(const instruction& one, const std::vector<std::uint64_t>&
   if (verb == "neg") return type->low(-in.at(0));
   if (verb == "selp") return type->low(in.at(2) != 0 ? in.at(0) : in.at(1));
   if (verb == "lop3") return by_table(in);
+  if (verb == "bfi") return with_field(*type, in);
   if (verb == "popc") return static_cast<std::uint64_t>(__builtin_popcountll(type->low(in.at(0))));
   return type->low(of_two(one, *type, in.at(0), in.at(1)));
 }

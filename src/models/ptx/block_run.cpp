@@ -321,6 +321,7 @@ std::uint64_t block_run::special(way& on, unsigned thread, const std::string& na
   if (name == "%clock" || name == "%clock64" || name == "%globaltimer") return l.clock += 1U << 12U;
   if (name == "%tid.y" || name == "%tid.z" || name == "%ctaid.y" || name == "%ctaid.z") return 0;
   if (name == "%ntid.y" || name == "%ntid.z" || name == "%nctaid.y" || name == "%nctaid.z") return 1;
+  if (const auto said = launch_.registers.find(name); said != launch_.registers.end()) return said->second;
   refuse(one, "asks for a register that is not known here");
 }
 

@@ -17,9 +17,9 @@ namespace {
 
 // The special registers, which a thread can read without having written them.
 bool is_special(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> beginnings{
-      "%tid.",   "%ntid.", "%ctaid.", "%nctaid.",     "%laneid",    "%lanemask_",
-      "%warpid", "%smid",  "%clock",  "%globaltimer", "%clusterid", "%cluster_"};
+  static constexpr std::array<std::string_view, 13> beginnings{
+      "%tid.", "%ntid.", "%ctaid.",      "%nctaid.",   "%laneid",   "%lanemask_", "%warpid",
+      "%smid", "%clock", "%globaltimer", "%clusterid", "%cluster_", "%envreg"};
   return std::any_of(beginnings.begin(), beginnings.end(),
                      [&](std::string_view one) { return name.rfind(one, 0) == 0; });
 }

@@ -51,7 +51,8 @@ struct launch {
   unsigned warp = 32;    // lanes of a warp that are simulated
   memory_image memory;
   std::function<std::vector<std::uint8_t>(const position&)>
-      parameters;  // the kernel's parameters as bytes, for each thread
+      parameters;                                  // the kernel's parameters as bytes, for each thread
+  std::map<std::string, std::uint64_t> registers;  // special registers with a value of the launch: "%envreg1"
   std::function<std::string(std::uint64_t)>
       name_of;  // the name of a word of memory in the printed executions; without it its address
   // For tests that what is left out hides nothing: the number of failed polls to record; and `whole`, not to

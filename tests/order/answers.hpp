@@ -1,0 +1,26 @@
+// What the tests of the memory order ask of a kernel's text, and what they expect.
+#pragma once
+
+#include <string>
+
+#include "tests/order/two_rounds.hpp"
+
+namespace mgsync::test {
+
+inline constexpr std::chrono::minutes limit{10};  // of one question: some take seconds
+
+// SOURCE_ARCHITECTURE.ptx of this folder; with a name, of that kernel alone.
+std::string text_of(const std::string& source, int architecture, const std::string& kernel = {});
+// The text with what the regular expression matches replaced. A failure if it matches nothing.
+std::string weakened(const std::string& text, const std::string& pattern, const std::string& instead);
+
+// A failure unless every so many pairs' question has the answer no, and all threads can come to the end.
+void expect_sound(const std::string& text, const std::string& kernel, const grids&, std::size_t every = 1,
+                  const kept& as_well = {});
+// Of the first pair of which something stale can be read: who read what. Empty: there is none.
+std::string story_of_stale_read(const std::string& text, const std::string& kernel, const grids&);
+// The same of one pair, behind that round.
+std::string story_behind(int round, const std::string& text, const std::string& kernel, const grids&,
+                         const word_pair&);
+
+}  // namespace mgsync::test
