@@ -181,26 +181,61 @@ using make_function = creation(const topology::group&, const configuration&, ses
 // Pure: a question about values, asked before anything is started.
 using can_run_function = support(const topology::machine&, const topology::group&, const configuration&);
 
+// Makes a barrier that no record of this program declares: one of a user's file (barriers/user).
+class variant_of_file {
+ public:
+  virtual ~variant_of_file() = default;
+  virtual support can_run(const topology::group&, const configuration&) const = 0;
+  virtual creation make(const topology::group&, const configuration&, session&) const = 0;  // collective
+};
+
+// What makes a variant for members of one kind: called like a make_function; null: nothing does.
+class maker {
+ public:
+  constexpr maker(make_function* function, const variant_of_file* of_file)
+      : function_(function), of_file_(of_file) {}
+  creation operator()(const topology::group& group, const configuration& wanted, session& where) const {
+    return of_file_ != nullptr ? of_file_->make(group, wanted, where) : function_(group, wanted, where);
+  }
+  friend bool operator==(const maker& one, std::nullptr_t) {
+    return one.function_ == nullptr && one.of_file_ == nullptr;
+  }
+
+ private:
+  make_function* function_;
+  const variant_of_file* of_file_;
+};
+
 // The functions that make a variant, for host members and for GPU members. Without either, the record does
 // not compile.
 class makers {
  public:
-  make_function* of(topology::device device) const { return device == topology::device::gpu ? gpu_ : host_; }
+  maker of(topology::device device) const {
+    const bool on_gpu = device == topology::device::gpu;
+    return {on_gpu ? gpu_ : host_, of_file_ != nullptr && on_gpu == file_on_gpu_ ? of_file_ : nullptr};
+  }
   std::string_view for_whom() const { return for_whom_; }  // where there is only one
+  const variant_of_file* file() const { return of_file_; }
 
   static constexpr makers of_hosts(make_function* make, std::string_view for_whom = "for host members") {
     return makers(make, nullptr, for_whom);
   }
   static constexpr makers of_gpus(make_function* make) { return makers(nullptr, make, "for GPU members"); }
   static constexpr makers of_both(make_function* host, make_function* gpu) { return makers(host, gpu, {}); }
+  static makers of_file(const variant_of_file& one, bool on_gpu) { return makers(one, on_gpu); }
 
  private:
   constexpr makers(make_function* host, make_function* gpu, std::string_view for_whom)
       : host_(host), gpu_(gpu), for_whom_(for_whom) {
     if (host == nullptr && gpu == nullptr) throw "nobody makes this variant";
   }
-  make_function *host_, *gpu_;
+  makers(const variant_of_file& one, bool on_gpu)
+      : for_whom_(on_gpu ? "for GPU members" : "for host members"), of_file_(&one), file_on_gpu_(on_gpu) {}
+
+  make_function *host_ = nullptr, *gpu_ = nullptr;
   std::string_view for_whom_;
+  const variant_of_file* of_file_ = nullptr;
+  bool file_on_gpu_ = false;
 };
 
 // Calls `Make` if this build contains it, else returns the sentence `Missing`; as in built<MGSYNC_WITH_CUDA,
@@ -252,12 +287,14 @@ inline support can_run(const backend& b, const barrier_variant& v, const topolog
                        const topology::group& group, const configuration& wanted) {
   if (v.make.of(group.device) == nullptr) return support::never(std::string(v.make.for_whom()));
   auto all = b.can_run == nullptr ? support::yes() : b.can_run(machine, group, wanted);
-  if (v.can_run == nullptr || (!all.ok && !all.elsewhere)) return all;
-  auto own = v.can_run(machine, group, wanted);
+  const variant_of_file* const file = v.make.file();
+  if ((v.can_run == nullptr && file == nullptr) || (!all.ok && !all.elsewhere)) return all;
+  auto own = file != nullptr ? file->can_run(group, wanted) : v.can_run(machine, group, wanted);
   return all.ok || (!own.ok && !own.elsewhere) ? own : all;
 }
 
-// Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated.
+// Every backend of this build, in the order of barriers/CMakeLists.txt. The table is generated. Barriers of a
+// user's file are not among them (barriers/words.hpp).
 std::span<const backend* const> backends();
 
 }  // namespace mgsync

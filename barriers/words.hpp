@@ -67,4 +67,10 @@ std::size_t read_backend(std::span<const std::string> words, std::vector<backend
                          std::span<const backend* const> table = backends());
 std::vector<std::string> backend_words();  // these words, of every backend
 
+// The same, and "./mine.so" for the barriers of a user's file (docs/check.md), "./mine.so:counted" for one of
+// them, as a backend that is named after the file. Throws usage_error for a file without barriers.
+std::size_t read_backend_or_file(std::span<const std::string> words, std::vector<backend_choice>& into);
+// Every backend of this build, and of the files that were read so far.
+std::vector<const backend*> backends_and_files();
+
 }  // namespace mgsync

@@ -20,6 +20,7 @@ class barrier_file {
   barrier_file& operator=(const barrier_file&) = delete;
 
   const std::string& path() const { return path_; }
+  std::string_view compiler() const { return table_->compiler; }  // that made it
   std::span<const check::barrier_table* const> barriers() const { return {table_->barriers, table_->count}; }
   // The barrier of this name. Throws usage_error, which names those that the file holds, if there is none.
   const check::barrier_table& barrier(std::string_view name) const;

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -30,7 +31,7 @@ using round_loop::host_findings;
 using round_loop::host_run;
 using round_loop::worker_page;
 
-constexpr std::uint32_t missed_round = 5;  // by the absent member
+constexpr std::size_t most_named = 6;  // workers of a sentence
 
 struct worker {
   unsigned member = 0, block = 0, stream = 0;
@@ -63,11 +64,6 @@ class shared_array {
   T* first_;
 };
 
-check::shape shape_of(const scenario& s) {
-  return {static_cast<std::uint32_t>(s.blocks.size()), *std::max_element(s.blocks.begin(), s.blocks.end()),
-          std::accumulate(s.blocks.begin(), s.blocks.end(), 0u), s.streams, s.epoch};
-}
-
 std::vector<worker> workers_of(const check::barrier_table& of, const scenario& s) {
   std::vector<worker> all;
   for (unsigned stream = 0; stream < s.streams; ++stream)
@@ -92,7 +88,7 @@ void note_crash(int signal, siginfo_t* about, void*) {
 class trial {
  public:
   trial(const check::barrier_table& of, const scenario& s)
-      : of_(of), scenario_(s), shape_(shape_of(s)), workers_(workers_of(of, s)) {
+      : of_(of), scenario_(s), shape_(shape_of(of, s)), workers_(workers_of(of, s)) {
     for (unsigned m = 0; m < shape_.members; ++m) {
       parts_.emplace_back(of.bytes(&shape_));
       addresses_.push_back(parts_.back().get());
@@ -290,6 +286,8 @@ tried trial::judge_end(int status) const {
     if (parts_[m].was_overrun())
       return {ending::overran, most_arrived(),
               fmt::format("wrote beside the {} bytes of member {}'s memory", of_.bytes(&shape_), m)};
+  if (told_[0].launches_done != scenario_.launches)
+    return {ending::crashed, most_arrived(), "left the process with exit code 0"};
   if (scenario_.fault == host_run::arrive_early)
     return {ending::violated, most_arrived(),
             "member 0 came early on purpose, and nobody saw it: what this check says means nothing"};
@@ -323,22 +321,53 @@ tried trial::judge_hang() const {
             fmt::format("{} left round {}, at which member 0 never arrived", name_of(w), missed_round + 1)};
     return {ending::passed, most_arrived(), {}};
   }
-  std::string where;
-  for (unsigned w = 0; w < workers_.size(); ++w)
-    where += fmt::format("{}{} in round {}", w == 0 ? "" : ", ", name_of(w), arrived(w));
-  return {ending::stuck, most_arrived(), "nobody goes on: " + where};
+  std::vector<std::pair<std::string, std::uint64_t>> where;
+  for (unsigned w = 0; w < workers_.size(); ++w) where.emplace_back(name_of(w), arrived(w));
+  return stuck_at(where);
 }
 
 }  // namespace
 
-bool is_for(const check::barrier_table& of, const scenario& s) {
-  const auto shape = shape_of(s);
-  return of.on_gpu == 0 && s.streams <= of.streams && of.takes(&shape) != 0;
+check::shape shape_of(const check::barrier_table& of, const scenario& s) {
+  return {static_cast<std::uint32_t>(s.blocks.size()), *std::max_element(s.blocks.begin(), s.blocks.end()),
+          std::accumulate(s.blocks.begin(), s.blocks.end(), 0u), s.streams, of.has_start != 0 ? s.epoch : 0};
+}
+
+tried stuck_at(const std::vector<std::pair<std::string, std::uint64_t>>& workers) {
+  std::map<std::uint64_t, std::vector<std::string>> in_round;
+  for (const auto& [name, arrived] : workers) in_round[arrived].push_back(name);
+  std::vector<std::string> where;
+  for (auto& [round, who] : in_round) {
+    const std::size_t all = who.size();
+    if (in_round.size() == 1) {
+      who = {fmt::format("all {} workers", all)};
+    } else if (all > most_named) {
+      who.resize(most_named);
+      who.push_back(fmt::format("{} more", all - most_named));
+    }
+    where.push_back(fmt::format("{} in round {}", fmt::join(who, ", "), round));
+  }
+  return {ending::stuck, in_round.rbegin()->first, fmt::format("nobody goes on: {}", fmt::join(where, "; "))};
+}
+
+std::string why_not_for(const check::barrier_table& of, const scenario& s) {
+  const auto shape = shape_of(of, s);
+  if (s.streams > of.streams)
+    return fmt::format("it does not say that it takes {} launches at once (streams)", s.streams);
+  if (s.crosses_its_own && of.has_start == 0)
+    return "it has no start(), which could bring its counters near this";
+  return of.takes(&shape) != 0 ? "" : "its takes() refuses such numbers of members and workers";
 }
 
 tried try_on_host(const check::barrier_table& of, const scenario& s) {
-  if (!is_for(of, s)) return {ending::refused, 0, "it is not meant for this"};
-  return trial(of, s).run();
+  alarm(seconds_to_prepare);
+  if (auto why = why_not_for(of, s); !why.empty()) {
+    alarm(0);
+    return {ending::refused, 0, std::move(why)};
+  }
+  trial made(of, s);
+  alarm(0);
+  return made.run();
 }
 
 }  // namespace mgsync::user

@@ -10,12 +10,25 @@ namespace {
 
 using members = std::vector<unsigned>;
 
-scenario of(std::string name, std::vector<unsigned> blocks, std::uint32_t rounds) {
+scenario of(std::string name, std::string about, std::vector<unsigned> blocks, std::uint32_t rounds) {
   scenario s;
   s.name = std::move(name);
+  s.about = std::move(about);
   s.blocks = std::move(blocks);
   s.epoch = 0xffffff00u;
   s.launches = std::max(1u, rounds / s.rounds);
+  return s;
+}
+
+// A graph is launched again and again with the arguments that it was made with.
+scenario replayed(std::string name, std::string_view of_whom, std::vector<unsigned> blocks,
+                  std::uint32_t rounds) {
+  constexpr std::uint32_t replays = 1000;
+  auto s = of(std::move(name), {}, std::move(blocks), rounds);
+  s.launches = std::clamp(rounds, 4u, replays);
+  s.rounds = std::max(2u, rounds / s.launches);
+  s.about = fmt::format("{} launches{} that repeat their arguments, as a graph does", s.launches, of_whom);
+  s.replayed = true;
   return s;
 }
 
@@ -24,36 +37,42 @@ scenario of(std::string name, std::vector<unsigned> blocks, std::uint32_t rounds
 std::vector<scenario> host_scenarios(std::uint32_t rounds) {
   std::vector<scenario> all;
   const auto share = [&](double part) { return static_cast<std::uint32_t>(part * rounds); };
-  all.push_back(of("held-back", members(4, 1), share(0.4)));
-  for (const unsigned n : {2u, 3u, 5u, 6u, 7u, 11u})
-    all.push_back(of(fmt::format("members-{}", n), members(n, 1), share(0.025)));
-  for (const unsigned n : {16u, 23u})
-    all.push_back(of(fmt::format("members-{}", n), members(n, 1), share(0.0125)));
-  all.push_back(of("blocks", members(3, 3), share(0.1)));
-  all.push_back(of("unequal-grids", {1, 3, 2}, share(0.05)));
+  const auto add = [&](auto&&... given) -> scenario& {
+    return all.emplace_back(of(std::forward<decltype(given)>(given)...));
+  };
+  add("held-back", "4 members, in every round another one of them late", members(4, 1), share(0.4));
+  for (const unsigned n : {2u, 3u, 5u, 6u, 7u, 11u, 16u, 23u})
+    add(fmt::format("members-{}", n), fmt::format("{} members", n), members(n, 1),
+        share(n < 16 ? 0.025 : 0.0125));
+  add("blocks", "3 members of 3 workers each, some of which begin late", members(3, 3), share(0.1));
+  add("alone", "one member of 4 workers", members{4}, share(0.02));
+  add("unequal-grids", "members of 1, 3 and 2 workers", members{1, 3, 2}, share(0.05));
   for (const auto& [bits, epoch] :
        {std::pair(8u, 0xffu), std::pair(16u, 0xffffu), std::pair(31u, 0x7fffffffu)}) {
-    all.push_back(of(fmt::format("wrap-{}", bits), members(3, 1), share(0.025)));
-    all.back().epoch = epoch - all.back().launches * all.back().rounds / 2;
+    auto& s = add(fmt::format("wrap-{}", bits), fmt::format("counters that cross 2^{}", bits), members(3, 1),
+                  share(0.025));
+    s.crosses_its_own = true;
+    s.epoch = epoch - s.launches * s.rounds / 2;
   }
-  all.push_back(of("replay", members(3, 2), share(0.06)));
-  all.back().launches *= 4;
-  all.back().rounds /= 4;
-  all.back().replayed = true;
-  all.push_back(of("second-object", members(3, 1), share(0.05)));
-  all.back().second_object = std::max(1u, all.back().launches / 2);
-  all.push_back(of("two-streams", members(3, 1), share(0.05)));
-  all.back().streams = 2;
-  for (const unsigned blocks : {1u, 2u}) {
-    all.push_back(of(blocks == 1 ? "ordinary-accesses" : "ordinary-blocks", members(2, blocks), share(0.02)));
-    all.back().what = check::loop::ordinary;
-  }
-  all.push_back(of("one-absent", members(3, 1), 64));
-  all.back().fault = round_loop::host_run::never_arrive;
-  all.back().patience = std::chrono::milliseconds(500);
+  all.push_back(replayed("replay", "", members(3, 2), share(0.2)));
+  all.push_back(replayed("replay-alone", " of one member", {4}, share(0.2)));
+  auto& second =
+      add("second-object", "a second object on the memory of the first", members(3, 1), share(0.05));
+  second.second_object = std::max(1u, second.launches / 2);
+  add("two-streams", "two launches at once on the same memory", members(3, 1), share(0.05)).streams = 2;
+  for (const unsigned blocks : {1u, 2u})
+    add(blocks == 1 ? "ordinary-accesses" : "ordinary-blocks",
+        "ordinary loads and stores around the barrier, which a compiler may move", members(2, blocks),
+        share(0.02))
+        .what = check::loop::ordinary;
+  auto& absent =
+      add("one-absent", "a member that stops arriving: nobody may go on without it", members(3, 1), 64u);
+  absent.fault = round_loop::host_run::never_arrive;
+  absent.patience = std::chrono::milliseconds(500);
   // The positive control: if its early arrivals are not noticed, the other verdicts mean nothing.
-  all.push_back(of("control", members(4, 1), 256));
-  all.back().fault = round_loop::host_run::arrive_early;
+  add("control", "a member that arrives before it writes, on purpose: this check must see it", members(4, 1),
+      256u)
+      .fault = round_loop::host_run::arrive_early;
   return all;
 }
 

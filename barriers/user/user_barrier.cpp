@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "barriers/parts/round_loop/host_crew.hpp"
+#if MGSYNC_WITH_CUDA
+#include "barriers/user/gpu_barrier.hpp"
+#endif
 #include "src/base/worker_pool.hpp"
 
 namespace mgsync::user {
@@ -18,9 +21,9 @@ using round_loop::host_findings;
 using round_loop::host_run;
 using round_loop::worker_page;
 
-check::shape shape_of(const topology::group& group, unsigned blocks) {
+check::shape shape_of(const check::barrier_table& of, const topology::group& group, unsigned blocks) {
   const auto members = static_cast<std::uint32_t>(group.members.size());
-  return {members, blocks, members * blocks, 1, round_loop::first_epoch};
+  return {members, blocks, members * blocks, 1, of.has_start != 0 ? round_loop::first_epoch : 0};
 }
 
 check::loop loop_of(run_mode mode) {
@@ -36,7 +39,7 @@ class host_barrier final : public barrier {
                std::unique_ptr<symmetric_memory> memory, std::unique_ptr<symmetric_memory> board)
       : file_(std::move(file)),
         of_(of),
-        shape_(shape_of(group, blocks)),
+        shape_(shape_of(of, group, blocks)),
         memory_(std::move(memory)),
         // Not bounded: its waits need not give up, so the watchdog ends the process if it hangs.
         crew_(group, blocks, where, std::move(board), false, of.name),
@@ -108,17 +111,23 @@ support can_run(const check::barrier_table& of, const topology::group& group, co
   const bool on_gpu = group.device == topology::device::gpu;
   if (on_gpu != (of.on_gpu != 0))
     return support::never(fmt::format("'{}' is a barrier of {}", of.name, on_gpu ? "host threads" : "GPUs"));
-  const auto shape = shape_of(group, asked.blocks_per_sm.value_or(1));
+  if (on_gpu) return support::yes();  // how many blocks its GPUs have is found out as it is made
+  const auto shape = shape_of(of, group, asked.blocks_per_sm.value_or(1));
   if (of.takes(&shape) == 0)
-    return support::never(fmt::format("'{}' is not meant for {} members of {} {}", of.name, shape.members,
-                                      shape.blocks, on_gpu ? "blocks" : "threads"));
+    return support::never(
+        fmt::format("'{}' is not meant for {} members of {} threads", of.name, shape.members, shape.blocks));
   return support::yes();
 }
 
 creation create(std::shared_ptr<const barrier_file> file, const check::barrier_table& of,
                 const topology::group& group, const configuration& asked, session& where) {
+#if MGSYNC_WITH_CUDA
+  if (of.on_gpu != 0) return create_on_gpus(std::move(file), of, group, asked, where);
+#else
+  if (of.on_gpu != 0) return creation::none(without_cuda);
+#endif
   const unsigned blocks = asked.blocks_per_sm.value_or(1);
-  const auto shape = shape_of(group, blocks);
+  const auto shape = shape_of(of, group, blocks);
   auto memory = allocate_host_memory(group, std::max<std::size_t>(of.bytes(&shape), 1), reach::group, where);
   if (!memory.memory) return creation::none(memory.reason);
   auto board = allocate_host_memory(group, host_crew::board_bytes(blocks), reach::group, where);

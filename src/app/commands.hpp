@@ -18,6 +18,10 @@ int accept_command(const options&);
 // `mgsync audit FILE...`: what src/audit finds in other people's kernels.
 int audit_command(const options&);
 
+// `mgsync check FILE...`: tries a user's own barriers, and says what each did wrong.
+// Prints a line for each scenario as it ends. Throws usage_error for a file without barriers.
+int check_command(const options&);
+
 // `mgsync compare BASE NEW`: what got slower or faster, and whether a gate lets it through.
 // Prints the comparison on stdout. Returns 0, or gate_shut where --fail-slower found something slower. Throws
 // usage_error for files that are not results, whose machines differ by more than --across allows, or that

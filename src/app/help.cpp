@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> endings[] = {
     {"0", "measured and correct"},
     {"1", "failure"},
     {"2", "wrong use"},
-    {"3", "a barrier was violated or stuck, or `mgsync audit` found a fault"},
+    {"3", "a barrier was violated or stuck, or `mgsync check` or `mgsync audit` found a fault"},
     {"4", "nothing could be measured or judged here"},
     {"5", "slower than `mgsync compare --fail-slower` lets through, or a node that `--reference` finds not "
           "normal"},

@@ -65,6 +65,7 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   case command::accept: return accept_command(asked);
   case command::advise: return advise_command(asked);
   case command::audit: return audit_command(asked);
+  case command::check: return check_command(asked);
   case command::report: return report_command(asked);
   case command::compare: return compare_command(asked);
   case command::merge: return merge_command(asked);

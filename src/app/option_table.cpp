@@ -79,7 +79,7 @@ thread_level level_of_threads(std::string_view name, std::string_view word) {
 std::span<const described_option> all_options() {
   using enum command;
   constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology}, where_machines_are{measure, study, list, topology, accept},
-      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, help, completion};
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, check, help, completion};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   static constexpr described_option table[] = {
     {"device", 0, {measure, study, list, topology, advise, accept}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
@@ -98,9 +98,9 @@ std::span<const described_option> all_options() {
      put<&options::precision, fraction>},
     {"max-time", 0, campaigns, "TIME", "stop sampling a point after this time; a slow point gets twice that time for its first six batches [of barriers 2s, less in a sweep of more than 8 points, so that sampling takes about 16s in all, but at least 60ms a point; of other studies their own]",
      put<&options::max_time, duration>},
-    {"timeout", 0, where_machines_are, "TIME", "give up on a barrier, and name who did not arrive, within this time [30s]",
+    {"timeout", 0, {measure, study, list, topology, accept, check}, "TIME", "give up on a barrier, and name who did not arrive, within this time [30s; of check 10s]",
      put<&options::timeout, duration>},
-    {"check-rounds", 0, campaigns, "N", "rounds of the check that precedes every timing [10000]",
+    {"check-rounds", 0, {measure, study, check}, "N", "rounds of the check that precedes every timing, or of all scenarios of check together [10000]",
      put<&options::check_rounds, whole_from<1, 1'000'000'000>>},
     {"no-check", 0, campaigns, "", "skip that check; the result then says unchecked",
      [](options& o, std::string_view, std::string_view) { o.check_rounds = 0; }},
@@ -108,11 +108,13 @@ std::span<const described_option> all_options() {
      use<quick>},
     {"full", 0, campaigns, "", "for results that are kept: --precision 0.5% --max-time 10s --check-rounds 100000, each unless it is typed",
      use<full>},
-    {"seed", 0, campaigns, "N", "the number that the random order of samples and the check's random delays start from [taken from the clock; the result records it]",
+    {"scenario", 0, {check}, "LIST", "try only these, as in held-back,replay; for an unknown name mgsync lists those there are",
+     keep<&options::scenarios>},
+    {"seed", 0, {measure, study, check}, "N", "the number that the random order of samples and the check's random delays start from [taken from the clock; the result records it]",
      put<&options::seed, whole_from<0, most>>},
     {"processes", 0, campaigns, "N", "run the sweep in N fresh processes, one after the other. The interval is then over processes, and so contains the shift that a process has as a whole; 95 % takes six or more [1]",
      put<&options::processes, whole_from<1, 1000>>},
-    {"json", 0, {measure, study, merge, advise, audit, accept}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
+    {"json", 0, {measure, study, merge, advise, audit, accept, check}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
      keep<&options::json>},
     {"anonymous", 0, {measure, study, merge, report}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
      turn<&options::anonymous>},
@@ -194,6 +196,7 @@ std::span<const described_command> all_commands() {
     {advise, "advise", "[FILE...]", "which barrier a program should call for a step of --work us on --gpus N, from files or a short measurement"},
     {audit, "audit", "FILE...", "what is wrong with the memory order of loops that wait, and with reads of the clock, in PTX, cubins, shared objects"},
     {accept, "accept", "", "is this node normal? Looks at it, measures each GPU, each pair and all of them for seconds, and says so in a sentence and an exit code"},
+    {check, "check", "FILE...", "a barrier of your own, in a shared object, is tried: held back, wrapped, replayed; FILE:NAME is one of several"},
     {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
     {help, "help", "[COMMAND]", "this text, or what a command takes (as --help behind it); --man: the manual page"},
     {completion, "completion", "SHELL", "the script that completes mgsync's words in a shell: bash, zsh or fish"},

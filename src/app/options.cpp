@@ -176,6 +176,12 @@ void check_files(const options& o) {
       throw usage_error(
           "mgsync audit takes files: PTX, cubins, fat binaries, shared objects or programs with such");
     return;
+  case command::check:
+    if (files == 0)
+      throw usage_error(
+          "mgsync check takes files: shared objects with barriers, made with <mgsync/check.hpp> or "
+          "<mgsync/check.cuh>; FILE:NAME is one barrier of a file");
+    return;
   case command::merge:
     if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
     return;

@@ -31,6 +31,7 @@ enum class command {
   advise,
   audit,
   accept,
+  check,
   help,
   completion,
   version
@@ -66,6 +67,7 @@ struct options : output_request, study_settings {
   bool manual_page = false;                                    // of help
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files, and of accept
   bool across_gpus = false;              // for audit: treat every flag as one between GPUs
+  std::string scenarios;                 // of check: names, as typed; empty: all
   bool less_order = false;               // rank subjects that order less than a barrier, too
   std::string by;                        // of show: "shape", "members" or another axis, or empty
   std::string where;                     // of show: which points, as typed

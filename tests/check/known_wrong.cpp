@@ -1,5 +1,5 @@
 // Barriers that are wrong, as some that were in use are: known_wrong.csv has their numbers, where they were
-// seen, and what catches them. Those that only a GPU shows are in known_wrong.cu.
+// seen, and what catches them. Those that only a GPU shows are in gpu_barriers.cu.
 #include "lines.hpp"
 
 namespace mgsync::known { namespace {

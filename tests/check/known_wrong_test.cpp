@@ -20,18 +20,7 @@ using namespace mgsync;
 using user::ending;
 
 constexpr std::uint64_t most_rounds = 4096;
-#if defined(__has_feature)  // clang's word for it
-#if __has_feature(thread_sanitizer)
-#define MGSYNC_SEES_RACES 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define MGSYNC_SEES_RACES 1
-#endif
-#if defined(MGSYNC_SEES_RACES)
-constexpr bool finds_races = true;
-#else
-constexpr bool finds_races = false;
-#endif
+using user::finds_races;
 
 struct known {
   std::string number, name, seen_in, means, scenario, ending;

@@ -31,7 +31,8 @@ RULES = [
     ("barriers/backend.hpp", ("barriers/load.hpp", "topology/", "src/base/awake_clock.hpp", "src/results/values/facts.hpp")),
     ("barriers/load.hpp", ()),
     ("barriers/words.", VALUES + BARRIERS),
-    ("barriers/library/include/mgsync/check.", PARTS),
+    ("barriers/backend_words.", VALUES + BARRIERS + ("barriers/user/",)),
+    ("barriers/library/include/mgsync/check.", PARTS + ("barriers/library/include/mgsync/check.hpp",)),
     ("barriers/library/", BASE + ("barriers/parts/algorithm/", "barriers/parts/recorder/", "barriers/parts/symmetric_memory/")),
     ("barriers/multigrid/", PARTS + ("barriers/library/",)),
     ("barriers/", PARTS),
@@ -46,7 +47,7 @@ RULES = [
     ("src/probes/", BASE),
     ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/models/", "src/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
+    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "barriers/user/tried_file.hpp", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/probes/", "src/studies/")

@@ -16,8 +16,8 @@ namespace mgsync {
 namespace fact {
 
 // vendor: the maker of the GPU. runtime: a language or its run-time library, such as OpenMP. peer: an
-// algorithm that another project published, implemented here.
-enum class origin { vendor, nccl, mpi, runtime, peer, ours };
+// algorithm that another project published, implemented here. user: from a file of whoever measures.
+enum class origin { vendor, nccl, mpi, runtime, peer, ours, user };
 
 // What takes GPU members from one round to the next: device: the threads of a kernel that keeps running;
 // host: the host, which waits for the kernels and launches the next ones; kernel_boundary: the end of a
@@ -42,7 +42,8 @@ template <>
 struct enum_words<fact::origin> {
   static constexpr std::pair<fact::origin, std::string_view> list[] = {
       {fact::origin::vendor, "vendor"},   {fact::origin::nccl, "NCCL"}, {fact::origin::mpi, "MPI"},
-      {fact::origin::runtime, "runtime"}, {fact::origin::peer, "peer"}, {fact::origin::ours, "ours"}};
+      {fact::origin::runtime, "runtime"}, {fact::origin::peer, "peer"}, {fact::origin::ours, "ours"},
+      {fact::origin::user, "user"}};
 };
 template <>
 struct enum_words<fact::driver> {

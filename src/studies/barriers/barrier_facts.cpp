@@ -68,7 +68,7 @@ found_variant variant_of(const point& p, std::span<const backend* const> table) 
 }  // namespace
 
 std::optional<known_facts> known_facts_of(const point& p) {
-  const auto* const v = variant_of(p, backends()).variant;
+  const auto* const v = variant_of(p, backends_and_files()).variant;
   if (v == nullptr) return std::nullopt;
   const auto& call = v->call_for(p.device);
   return known_facts{v->facts_for(p.device), std::string(call.maker), std::string(call.call),
@@ -94,6 +94,6 @@ subject_facts facts_of(const point& p, std::span<const backend* const> table) {
   return all;
 }
 
-subject_facts facts_of(const point& p) { return facts_of(p, backends()); }
+subject_facts facts_of(const point& p) { return facts_of(p, backends_and_files()); }
 
 }  // namespace mgsync::barriers

@@ -15,8 +15,8 @@ constexpr axis_of<backend_choice> choices(
     read_by<backend_choice>{
         .defaults = "default",
         .accepted = "name, name:variant, name:* (all variants), default or all, as `mgsync list` "
-                    "has them",
-        .read = [](auto words, auto& into) { return read_backend(words, into); },
+                    "has them; ./mine.so, or ./mine.so:name, for barriers of your own (docs/check.md)",
+        .read = [](auto words, auto& into) { return read_backend_or_file(words, into); },
         .known = backend_words});
 constexpr axis_of<int> members(
     {.name = "members",

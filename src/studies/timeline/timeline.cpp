@@ -42,7 +42,7 @@ constexpr axis_of<backend_choice> choices(
     read_by<backend_choice>{
         .defaults = "multigrid:auto",
         .accepted = "backends as `mgsync list` names them: multigrid, multigrid:inbox, openmp",
-        .read = [](auto words, auto& into) { return read_backend(words, into); },
+        .read = [](auto words, auto& into) { return read_backend_or_file(words, into); },
         .known = backend_words});
 
 constexpr axis_of<int> members({.name = "members",

@@ -127,6 +127,9 @@ struct crashing : example {
 struct leaving : example {
   void arrive_and_wait() { _exit(5); }
 };
+struct leaving_quietly : example {
+  void arrive_and_wait() { _exit(0); }
+};
 struct writing_ahead : example {
   void arrive_and_wait() { at.part<volatile char>(1)[-1] = 7; }
 };
@@ -134,7 +137,7 @@ struct writing_ahead : example {
 TEST(trial, that_never_ends_is_ended_and_says_who_is_where) {
   const auto seen = tried_with<deaf>(of_two());
   EXPECT_EQ(seen.how, user::ending::stuck);
-  EXPECT_EQ(seen.sentence, "nobody goes on: member 0 in round 1, member 1 in round 1");
+  EXPECT_EQ(seen.sentence, "nobody goes on: all 2 workers in round 1");
 }
 TEST(trial, that_crashes_or_leaves_says_how) {
   auto seen = tried_with<crashing>(of_two());
@@ -145,6 +148,9 @@ TEST(trial, that_crashes_or_leaves_says_how) {
   seen = tried_with<leaving>(of_two());
   EXPECT_EQ(seen.how, user::ending::crashed);
   EXPECT_EQ(seen.sentence, "left the process with exit code 5");
+  seen = tried_with<leaving_quietly>(of_two());
+  EXPECT_EQ(seen.how, user::ending::crashed);
+  EXPECT_EQ(seen.sentence, "left the process with exit code 0");
 }
 TEST(trial, that_writes_ahead_of_its_memory_says_whose) {
   auto s = of_two();

@@ -1,7 +1,6 @@
 // Your own barrier on mgsync's bench. Write a struct like this one, compile the file to a shared object, and
-// mgsync runs its checks on it and times it beside all others. Only barriers of host threads can be run so
-// far; what this header has for GPUs cannot be launched yet. docs/check.md explains it. C++17; there is no
-// library to link.
+// mgsync runs its checks on it and times it beside all others. Barriers of GPUs include <mgsync/check.cuh>.
+// docs/check.md explains it. C++17; there is no library to link.
 //
 //     #include <mgsync/check.hpp>
 //
@@ -50,7 +49,7 @@
 // Optional:
 //   static void start(void* part, unsigned member, const shape&)
 //       writes a member's initial values, on the host, before anybody arrives, and again for a second object
-//       on the same memory; without it the memory is zeroed
+//       on the same memory; without it the memory is zeroed, and no counter is tried near its wrap
 //   static constexpr auto orders = extent::equal_blocks
 //       block 3 waits only for the others' block 3
 //   static bool takes(const shape&)
@@ -84,7 +83,8 @@ struct shape {
   std::uint32_t blocks;   // of the member that has most
   std::uint32_t workers;  // blocks of all members
   std::uint32_t streams;  // launches at once
-  std::uint32_t epoch;    // epoch that the counters start from: near the wrap, so that a check crosses it
+  std::uint32_t epoch;    // that the counters start from: near the wrap, so that a check crosses it; 0
+                          // where there is no start(), which could bring them there
 };
 
 enum class extent : std::uint32_t { everything, equal_blocks };
@@ -134,6 +134,15 @@ struct host_order {
 
 enum class kernel : std::uint32_t { timed, checked, recorded };
 
+// What the kernels of a GPU's barrier are passed besides their run.
+struct kernel_arguments {
+  static constexpr unsigned most_gpus = 16;
+
+  position at;  // stream and streams of it
+  void* parts[most_gpus];
+  std::uint32_t epoch_ahead;  // what the barrier's epoch is ahead of the run's
+};
+
 struct launch_order {
   kernel what;
   std::uint32_t blocks, threads;
@@ -148,6 +157,7 @@ struct barrier_table {
   extent orders;
   std::uint32_t exchanges;    // 1: carries a word
   std::uint32_t ends_itself;  // 1: its functions return bool, false once given up
+  std::uint32_t has_start;    // 1: its counters may begin at any epoch
   std::uint32_t streams;
   std::uint64_t (*bytes)(const shape*);
   std::uint32_t (*takes)(const shape*);
@@ -351,6 +361,7 @@ barrier_table described() {
   if constexpr (has_orders<B>::value) table.orders = B::orders;
   table.exchanges = exchanges<B>::value ? 1 : 0;
   table.ends_itself = gives_up<B>::value ? 1 : 0;
+  table.has_start = has_start<B>::value ? 1 : 0;
   table.streams = 1;
   if constexpr (has_streams<B>::value) table.streams = B::streams;
   table.bytes = bytes<B>;

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Barriers of GPUs, compiled as a user's: what their machine code shows anywhere, and, where there is a GPU, what rounds show.
+# Usage: gpu_test.sh MGSYNC NVCC HEADERS ARCHITECTURE
+set -euo pipefail
+mgsync=$1 nvcc=$2 headers=$3 arch=$4
+here=$(cd "$(dirname "$0")" && pwd)
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+failed=0
+
+compile() { # FILE DEFINES...
+  "$nvcc" -std=c++17 -O3 -arch="sm_$arch" -Werror all-warnings -Xcompiler -Wall,-Wextra -shared -Xcompiler -fPIC -I "$headers" \
+    "${@:2}" "$here/gpu_barriers.cu" -o "$made/$1"
+}
+expect() { # CODE TEXT COMMAND...
+  local code=$1 text=$2 is=0
+  shift 2
+  timeout 300 "$@" >"$made/out" 2>&1 || is=$?
+  if [ "$is" != "$code" ] || ! grep -q -- "$text" "$made/out"; then
+    echo "$*: exit code $is, not $code with '$text':"
+    head -60 "$made/out"
+    failed=1
+  fi
+}
+compile all.so &
+compile right.so -DONLY=counter &
+wait -n
+wait
+[ -s "$made/all.so" ] && [ -s "$made/right.so" ] || exit 1
+
+echo "== machine code of the timed loops: flags of one GPU between GPUs are seen, and nothing in the right one is"
+"$mgsync" audit --across-gpus "$made/all.so" >"$made/audit" || [ $? = 3 ] || { cat "$made/audit"; exit 1; }
+of_timed() { # NAME: what is said of its loop of timed rounds
+  awk -v name="$1" '/^  [^ ]/ {mine = /timed_rounds/ && $0 ~ name} mine' "$made/audit"
+}
+of_timed gpu_scope_between_gpus | grep -q 'flag-scope' || { echo "flags of one GPU between GPUs are not seen"; failed=1; }
+[ -n "$(of_timed 7counter)" ] || { echo "nothing is said of the right one"; failed=1; }
+! of_timed 7counter | grep -q 'fault:' || { echo "the right one is accused:"; of_timed 7counter; failed=1; }
+
+"$mgsync" check "$made/right.so" --scenario members-2 --check-rounds 1000 >"$made/out" || true
+if grep -q 'waived: needs a GPU' "$made/out"; then
+  expect 4 'nothing could be judged, [0-9]* waived' "$mgsync" check "$made/right.so"
+  expect 4 'for GPU members' "$mgsync" --backend "$made/right.so" --members 2 --oversubscribe
+  echo "no GPU here: no rounds"
+  exit $failed
+fi
+echo "== rounds on a GPU"
+expect 0 'counter: no fault was seen' "$mgsync" check "$made/right.so" --timeout 5s
+expect 3 'replay  *VIOLATED' "$mgsync" check "$made/all.so:epoch-of-the-launch" --scenario replay --timeout 2s
+expect 3 'replay-alone  *VIOLATED' "$mgsync" check "$made/all.so:grid-id-as-epoch" --scenario alone,replay-alone --timeout 2s
+expect 0 'right.so:counter' "$mgsync" --backend "$made/right.so" --gpus 1 --max-time 50ms --check-rounds 1000
+exit $failed
