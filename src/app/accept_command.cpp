@@ -42,6 +42,7 @@ struct node {
   campaign_request request;  // of the points that may be measured
   std::vector<result_file> against;
   std::vector<topology::machine> machines;
+  std::string no_reference;  // why `against` is empty
   bool has_gpus() const { return request.device == topology::device::gpu; }
   const topology::machine& seen() const { return views.front().seen; }
 };
@@ -63,9 +64,11 @@ node look_at_node(const options& asked) {
   if (!here.has_gpus()) here.request.machine.gpus.clear();
   const auto& machine = here.request.machine;
   if (asked.against.empty()) {
-    auto known = references_for(machine, "this machine");
-    here.against = std::move(known.alike);
-    here.machines = std::move(known.machines);
+    try {
+      auto known = references_for(machine, "this machine");
+      here.against = std::move(known.alike);
+      here.machines = std::move(known.machines);
+    } catch (const usage_error& error) { here.no_reference = error.what(); }
     return here;
   }
   for (const auto name : split_at_commas(asked.against)) {
@@ -263,6 +266,7 @@ int accept_command(const options& asked) {
     judge_unmeasured(record);
     return ended(asked, record);
   }
+  if (!here.no_reference.empty()) throw usage_error(here.no_reference);
   const auto files = here.against.size();
   const auto documents = documents_of(here.against);
   const reference_spread known(documents);
