@@ -22,11 +22,9 @@ namespace mgsync {
 namespace {
 
 using json = nlohmann::ordered_json;
-using std::chrono::seconds;
-using user::ending;
 
 // Without --timeout; once a barrier was stuck, what comes after it is waited for less long.
-constexpr seconds default_patience(10), patience_after_a_hang(3);
+constexpr std::chrono::seconds default_patience(10), patience_after_a_hang(3);
 
 struct tried_scenario {
   user::scenario of;
@@ -41,19 +39,22 @@ struct tried_word {
   std::vector<tried_barrier> barriers;
 };
 
-struct totals {
+struct scenario_counts {
   std::size_t passed = 0, refused = 0, waived = 0;
   std::vector<std::string> failed;  // names of scenarios
   std::uint64_t rounds = 0;
   std::size_t judged() const { return passed + failed.size(); }
 };
 
-totals count(const tried_barrier& all) {
-  totals sum;
+scenario_counts count(const tried_barrier& all) {
+  scenario_counts sum;
   for (const auto& [s, came] : all.scenarios) {
     sum.rounds += came.rounds;
     if (came.failed()) sum.failed.push_back(s.name);
-    else ++(came.how == ending::passed ? sum.passed : came.how == ending::refused ? sum.refused : sum.waived);
+    else
+      ++(came.how == user::ending::passed    ? sum.passed
+         : came.how == user::ending::refused ? sum.refused
+                                             : sum.waived);
   }
   return sum;
 }
@@ -172,8 +173,9 @@ tried_barrier try_all(const user::told_file& file, const user::told_barrier& of,
   for (auto& s : scenarios) {
     if (hung) s.patience = std::min<std::chrono::milliseconds>(s.patience, patience_after_a_hang);
     const auto why = nowhere.empty() ? why_waived(s) : nowhere;
-    const auto came = why.empty() ? user::try_in_child(file, of, s) : user::tried{ending::waived, 0, why};
-    hung = hung || came.how == ending::stuck;
+    const auto came =
+        why.empty() ? user::try_in_child(file, of, s) : user::tried{user::ending::waived, 0, why};
+    hung = hung || came.how == user::ending::stuck;
     all.scenarios.push_back({std::move(s), came});
     if (prints && nowhere.empty()) put_on_stdout(printable(line_of(all.scenarios.back())));
   }
