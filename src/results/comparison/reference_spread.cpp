@@ -9,7 +9,7 @@ namespace mgsync {
 namespace {
 
 // What describes a point but where its members are.
-std::string key_of(point p) {
+std::string key_anywhere(point p) {
   p.group.clear();
   p.node.clear();
   p.placement = "near";
@@ -43,7 +43,7 @@ reference_spread::reference_spread(std::span<const json_document> documents) {
   for (const auto& document : documents)
     for (const auto& r : document.results) {
       if (!is_known(r)) continue;
-      const auto [at, fresh] = places_.try_emplace(key_of(r.point), points_.size());
+      const auto [at, fresh] = places_.try_emplace(key_anywhere(r.point), points_.size());
       if (fresh) points_.push_back({r.point, r.metrics.front(), r.facts, {}});
       auto& into = points_[at->second].processes;
       const auto& metric = r.metrics.front();
@@ -56,7 +56,7 @@ reference_spread::reference_spread(std::span<const json_document> documents) {
 }
 
 const reference_point* reference_spread::find(const point& p) const {
-  const auto found = places_.find(key_of(p));
+  const auto found = places_.find(key_anywhere(p));
   return found == places_.end() ? nullptr : &points_[found->second];
 }
 
