@@ -298,8 +298,8 @@ NOW = {
     ("000", "table VII"): ENVIRONMENT,
     ("000", "text"): {("multi-grid barrier over CPU-side barrier", "at most"): (
         lambda gpu: max((figure(barrier("multigrid:vendor", members, shape)(gpu).number / barrier("openmp:runtime", members, shape)(gpu).number)
-                         for members in (2, 4) for shape in ("1x32", "1x1024", "4x256", "8x256")), key=lambda each: each.number),
-        "of 2 and 4 GPUs and shapes up to 8x256; the vendor's own barrier over OpenMP's")},
+                         for members in (2, 4) for shape in ("1x32", "1x1024", "4x256")), key=lambda each: each.number),
+        "of 2 and 4 GPUs and shapes up to 4x256; NVIDIA's barrier over OpenMP's; with more blocks: figure 9")},
     ("001", "text"): {("float add", "latency"): (chain("gpu-chains", "cycles", operation="fp32_add", form="unrolled"), "")},
     ("001", "table 1"): {
         (row, quantity): ((chain("instruction-cache", "cycles", difference=row), "chains that are all in the code, as the paper's") if quantity == "device" else
@@ -420,14 +420,15 @@ def table(paper, place):
         reason = next((each for each in reasons if each != "-"), "")
         if not here and not reason:
             raise SystemExit(f"docs/papers.py: {key} in {place} of paper {paper} has neither a figure nor a reason")
-        then = next((float(there[name]["value"]) for name in machines if name in there), None)
+        against = next((name for name in machines if name in there), machines[0])
+        then = float(there[against]["value"]) if there else None
         last = here.get("H200") or here.get("H100")
         alike = not remark.startswith("!")
         unit = next((each["unit"] for each in there.values()), "")
         rows.append([key[0], f"{key[1]}, {unit}" if unit else key[1], *(printed(there[name]) if name in there else "-" for name in machines),
                      *(here[gpu].words if gpu in here else "-" for gpu in GPUS),
                      ratio(last.number, then) if last and then is not None and alike else "-",
-                     "; ".join(filter(None, [reason, remark.lstrip("!")]))])
+                     "; ".join(filter(None, [reason, remark.lstrip("!"), f"over {against}'s" if against != machines[0] else ""]))])
     return markdown(["row", "quantity", *machines, *GPUS, f"now / {machines[0]}" , "remark"], rows)
 
 
@@ -518,8 +519,9 @@ PAIRS = [
     ("a null kernel from launch to end: V100, beside today's", "us", total_v100, total_v100, total, total_v100),
     ("a warp's barrier (001: a tile's), beside a block barrier of one warp; lanes together", "cycles", then("001", "table 4", "TILE *", "latency"), then("001", "table 5", "32", "latency"),
      levels("table-ii", 0, type="Tile (*)"), block_sync[32][0]),
-    ("the same, of lanes that come from two branches", "cycles", then("001", "table 4", "TILE *", "latency"), then("001", "table 5", "32", "latency"), apart, block_sync[32][0]),
-    ("the vendor's multi-grid barrier over the CPU's (OpenMP), at most, beside 1", "times", then("000", "text", "multi-grid barrier over CPU-side barrier", "at most"), lambda gpu: figure(1),
+    ("the same by 000's figures", "cycles", then("000", "table II", "Tile (*)", "latency"), then("000", "table II", "Block (warp)", "latency"), levels("table-ii", 0, type="Tile (*)"), block_sync[32][0]),
+    ("001's again, of lanes that come from two branches", "cycles", then("001", "table 4", "TILE *", "latency"), then("001", "table 5", "32", "latency"), apart, block_sync[32][0]),
+    ("NVIDIA's multi-grid barrier over the CPU's (OpenMP), at most, up to four blocks on each SM, beside 1", "times", then("000", "text", "multi-grid barrier over CPU-side barrier", "at most"), lambda gpu: figure(1),
      NOW["000", "text"]["multi-grid barrier over CPU-side barrier", "at most"][0], lambda gpu: figure(1)),
     ("launching on 2 GPUs by one call, beside a multi-grid barrier", "us", then("004", "figure 4 right", "2 GPUs", "null kernel additional"), then("001", "table 9", "block/sm <= 4 and warp/sm <= 16", "least"),
      in_us(launch("multi-device", "null kernel, additional", 2)), barrier("multigrid:vendor", 2, "1x32")),
