@@ -43,7 +43,8 @@
 
 namespace mgsync { namespace check {
 
-static_assert(kernel_arguments::most_gpus == round_loop::most_gpus, "as many members as mgsync's kernels know");
+static_assert(kernel_arguments::most_gpus == round_loop::most_gpus,
+              "as many members as mgsync's kernels know");
 
 #pragma GCC visibility push(hidden)
 namespace inside {
