@@ -25,6 +25,10 @@ echo "== the first barrier of docs/check.md, as it is printed"
 sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/check.md" >"$place/counted.cpp"
 [ "$(grep -c . "$place/counted.cpp")" -le 20 ] || { echo "it has more than 20 lines"; exit 1; }
 "$cxx" -std=c++17 -O2 -Wall -Wextra -Wpedantic -Wshadow -Werror -shared -fPIC -I "$prefix/include" "$place/counted.cpp" -o "$place/counted.so"
+if command -v python3 >/dev/null; then
+  echo "== docs/check.md, typed"
+  python3 "$(dirname "$0")/check_page.py" "$consumer/../../../docs/check.md" "$prefix" "$cxx" ${nvcc:+"$nvcc"}
+fi
 if [ -z "$nvcc" ]; then
   [ ! -e "$prefix/include/mgsync/multi_grid.hpp" ] || { echo "headers without a library"; exit 1; }
   echo "this build has no CUDA: the program is installed, and there is no library to consume"

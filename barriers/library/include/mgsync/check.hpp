@@ -21,7 +21,7 @@
 //
 //     g++ -std=c++17 -O2 -shared -fPIC -I PREFIX/include counted.cpp -o counted.so
 //
-// (mgsync finds the fault of this one: its counter overflows.)
+// (mgsync finds the fault of this one: it counts from what its launch was told, which a graph repeats.)
 //
 // What the struct must have:
 //   static constexpr const char* name
