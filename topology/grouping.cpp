@@ -38,19 +38,22 @@ slots slots_of(std::span<const rank_view> views, const grouping_request& request
   return result;
 }
 
-// The slots of each host, by index, hosts in the order of their first member.
-std::vector<std::vector<std::size_t>> by_host(const slots& all) {
+// The slots of each machine, by index, machines in the order of their first member. Hosts that share a kernel
+// share their cores and GPUs.
+std::vector<std::vector<std::size_t>> by_machine(const slots& all) {
   std::vector<std::vector<std::size_t>> result;
-  std::map<std::string, std::size_t> place;
+  std::map<std::pair<bool, std::string>, std::size_t> place;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto [entry, fresh] = place.emplace(all[i]->seen.host, result.size());
+    const bool known = !all[i]->kernel.empty();
+    const auto [entry, fresh] =
+        place.emplace(std::pair{known, known ? all[i]->kernel : all[i]->seen.host}, result.size());
     if (fresh) result.emplace_back();
     result[entry->second].push_back(i);
   }
   return result;
 }
 
-// The members of one host while its threads are placed.
+// The members of one machine while its threads are placed.
 struct host_plan {
   std::span<const std::size_t> members;  // indices in the group
   std::vector<std::vector<int>> masks;   // of its ranks, sorted
@@ -222,7 +225,7 @@ void add_host_members(grouping& result, std::span<const rank_view> views, const 
   const auto all = slots_of(views, request);
   for (std::size_t i = 0; i < all.size(); ++i)
     result.chosen.members.push_back(member_of(*all[i], static_cast<int>(i)));
-  for (const auto& members : by_host(all)) {
+  for (const auto& members : by_machine(all)) {
     const auto plan = plan_of(all, members);
     // A list is always looked at, as it may name too few.
     const bool placed = request.with_places || wanted.kind == placement_kind::list;
@@ -255,7 +258,7 @@ void add_gpu_members(grouping& result, std::span<const rank_view> views, const g
   const auto owners = owners_of(views, request);
   slots taking_part;
   std::vector<gpu_choice> chosen;
-  for (const auto& of_host : by_host(owners)) {
+  for (const auto& of_host : by_machine(owners)) {
     const int left = request.members - static_cast<int>(chosen.size());
     if (left == 0) break;
     slots here;
@@ -274,7 +277,7 @@ void add_gpu_members(grouping& result, std::span<const rank_view> views, const g
     m.uuid = chosen[i].uuid;
     result.chosen.members.push_back(std::move(m));
   }
-  for (const auto& members : by_host(taking_part)) {
+  for (const auto& members : by_machine(taking_part)) {
     const auto plan = plan_of(taking_part, members);
     std::vector<gpu_choice> here;
     for (const auto i : members) here.push_back(chosen[i]);
@@ -321,7 +324,7 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     request.members_per_rank = members_per_rank;
     bool fits = true;
     const auto all = slots_of(views, request);
-    for (const auto& members : by_host(all)) {
+    for (const auto& members : by_machine(all)) {
       slots here;
       for (const auto i : members) here.push_back(all[i]);
       fits = fits && assign_gpus(here, static_cast<int>(here.size()), {}).failure.empty();

@@ -13,12 +13,15 @@
 namespace mgsync::topology {
 
 // What one rank of the job sees; the harness gathers one per rank. Ranks are on one host when machine::host
-// is equal.
+// is equal, and on one machine when `kernel` is: containers, or virtual nodes, have host names of their own
+// and share its cores.
 struct rank_view {
   int rank = 0;
   int local_rank = 0;
   machine seen;
   gpu_binding binding = {};  // what its launcher did with its GPUs
+  std::string kernel =
+      {};  // which boot of which machine (boot_id()); empty: unknown, as the host's name says
 };
 
 struct grouping_request {
@@ -41,10 +44,10 @@ struct grouping {
 // Host members go to the views in rank order, members_per_rank to each, so the first ranks of the job take
 // part. Of several ranks each owns members_per_rank GPUs of those that its CUDA shows, no two the same one,
 // whoever takes part: the placement chooses among the owned GPUs, and their owners are the members' ranks.
-// Host threads get one CPU each, as placement.hpp says, planned for all ranks of a host together so that they
-// never collide. `cpus` is a plan: pin only where rank_view::seen.is_this_machine. Throws usage_error naming
-// what is accepted: too many members, a bad placement, ranks that would share a GPU (both ranks are named,
-// and the remedy).
+// Host threads get one CPU each, as placement.hpp says, planned for all ranks of a machine together so that
+// they never collide. `cpus` is a plan: pin only where rank_view::seen.is_this_machine. Throws usage_error
+// naming what is accepted: too many members, a bad placement, ranks that would share a GPU (both ranks are
+// named, and the remedy).
 grouping make_group(std::span<const rank_view>, const grouping_request&);
 
 // The most members that make_group gives a GPU, or (host members in one rank) a core of their own and, where

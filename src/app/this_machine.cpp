@@ -163,7 +163,8 @@ std::vector<topology::rank_view> gather_views(const communicator& job, topology:
     // From the launcher's variables; where it sets none, the ranks of this host are counted.
     int local = std::stoi(told[place]);
     if (local < 0) local = static_cast<int>(std::count_if(views.begin(), views.end(), on_this_host));
-    views.push_back({rank, local, std::move(seen), topology::gpu_binding_from_text(bindings[place])});
+    views.push_back(
+        {rank, local, std::move(seen), topology::gpu_binding_from_text(bindings[place]), boots[place]});
   }
   return views;
 }

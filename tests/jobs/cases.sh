@@ -33,19 +33,21 @@ one_process_without_gpus() {
 
 several_nodes() {
   submit multi-node.sbatch --nodes=2 --ntasks-per-node=2 --gpus-per-node=2 --cpus-per-task=1 -- --oversubscribe \
-    --backend 'mpi,multigrid' --max-time 300ms --check-rounds 200 --verbose
+    --backend 'mpi,nodes,multigrid' --max-time 300ms --check-rounds 200 --verbose
   ends_with 0 60 "two nodes"
   local across within
   across=$MGSYNC_RESULTS/mgsync-nodes-$job-on-n_1-2_.json
   within=$MGSYNC_RESULTS/mgsync-nodes-$job-on-n_1-2_-per-node.json
   expect_row mpi:default pass "$out"
+  expect_row nodes:auto pass "$out"
+  expect_text '(leader|rail) over 2 nodes' "$across"
   expect_text '"hosts": \["n1", "n2"\]' "$across"
   expect_text '^waived +multigrid:auto .*several hosts' "$out"
   expect_text '^multigrid:auto +n1 ' "$out"
   expect_text '^multigrid:auto +n2 ' "$out"
   expect_text '"node": "n1"' "$within"
   expect_text '"node": "n2"' "$within"
-  passed "two nodes: mpi across them, multigrid on each"
+  passed "two nodes: mpi and nodes across them, multigrid on each"
 }
 
 array_in_parts() {

@@ -26,6 +26,11 @@ constexpr axis_of<int> gpus({.name = "gpus",
                              .help = "the same of GPUs alone: never host threads in their place",
                              .another_name_of = &members},
                             numbers_in{.of = only_gpus, .least = 1, .most = most_members, .ranges = true});
+constexpr axis_of<int> nodes(
+    {.name = "nodes",
+     .help = "the first so many of the nodes that the ranks are on, with all members "
+             "of each; without a number all of them"},
+    numbers_in{.least = 1, .most = most_members, .ranges = true});
 constexpr axis_of<shape> shapes(
     {.name = "shape", .help = "of a GPU member; of a host member the first number is its threads"},
     read_by<shape>{.defaults = "1x32", .accepted = accepted_shapes, .read = read_shapes});
@@ -57,7 +62,7 @@ constexpr axis_of<std::string_view> peer_memory({.name = "peer_memory",
                                                  .counts = word_count::one},
                                                 names_in<memories>{.defaults = "chosen"});
 constexpr const axis_declaration* axes_of_barriers[] = {
-    &choices, &members, &gpus, &shapes, &placements, &loads, &works, &lateness, &peer_memory};
+    &choices, &members, &gpus, &nodes, &shapes, &placements, &loads, &works, &lateness, &peer_memory};
 
 std::vector<measurement> points(const study_request& asked) {
   if (asked.notes != nullptr && asked.device == topology::device::host && asked.typed(shapes))
@@ -83,6 +88,7 @@ sweep_request sweep_of(const study_request& asked) {
   request.members_per_rank = asked.settings.members_per_rank;
   request.mpi_threads = communicator::thread_level_in_force();
   request.members = asked.values(members);
+  request.nodes = asked.values(nodes);
   request.shapes = asked.values(shapes);
   request.backends = asked.values(choices);
   request.placements = asked.values(placements);

@@ -37,6 +37,8 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
   p.set(axes::load, to_string(where.load));
   if (where.work_units > 0) p.set(axes::work, static_cast<double>(where.work_units), "us");
   if (where.late_units > 0) p.set(axes::late, static_cast<double>(where.late_units), "us");
+  if (const auto nodes = topology::hosts_of(where.group).size(); nodes > 1)
+    p.set("nodes", static_cast<double>(nodes));
   if (!request.pin) p.set(axes::pinned, "no");
   if (where.group.oversubscribed) p.set(axes::oversubscribed, "yes");
   if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
@@ -84,18 +86,41 @@ std::string why_waived(const sweep_request& request, const cell& where, const pl
   return {};
 }
 
-// The ranks whose members form groups: all of them together, or those of each node by themselves.
-std::vector<std::vector<topology::rank_view>> nodes_of(const sweep_request& request,
-                                                       std::span<const topology::rank_view> ranks) {
-  std::vector<std::vector<topology::rank_view>> nodes;
+using rank_views = std::vector<topology::rank_view>;
+
+std::vector<rank_views> by_node(std::span<const topology::rank_view> ranks) {
+  std::vector<rank_views> nodes;
   for (const auto& view : ranks) {
-    const auto same = std::find_if(nodes.begin(), nodes.end(), [&](const auto& node) {
-      return !request.per_node || node.front().seen.host == view.seen.host;
-    });
+    const auto same = std::ranges::find_if(
+        nodes, [&](const auto& node) { return node.front().seen.host == view.seen.host; });
     if (same == nodes.end()) nodes.push_back({view});
     else same->push_back(view);
   }
   return nodes;
+}
+
+// The ranks whose members form groups: all of them together, those of each node by themselves, or those of
+// the first so many nodes.
+std::vector<rank_views> parts_of(const sweep_request& request, std::span<const topology::rank_view> ranks) {
+  if (!request.per_node && request.nodes.empty()) return {{ranks.begin(), ranks.end()}};
+  const auto nodes = by_node(ranks);
+  if (request.nodes.empty()) return nodes;
+  if (request.per_node)
+    throw usage_error(
+        "--nodes says how many nodes meet, and --per-node has each measured by itself: one of them");
+  std::vector<rank_views> parts;
+  for (const int count : request.nodes) {
+    if (count > std::ssize(nodes))
+      throw usage_error(fmt::format("--nodes {}: the ranks are on {} node{}; accepted: 1..{}", count,
+                                    nodes.size(), nodes.size() == 1 ? "" : "s", nodes.size()));
+    std::set<int> taken;
+    for (int n = 0; n < count; ++n)
+      for (const auto& view : nodes[static_cast<std::size_t>(n)]) taken.insert(view.rank);
+    auto& part = parts.emplace_back();
+    for (const auto& view : ranks)
+      if (taken.contains(view.rank)) part.push_back(view);
+  }
+  return parts;
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(const std::vector<std::uint32_t>& some,
@@ -121,8 +146,7 @@ std::pair<topology::grouping, std::string> group_or_why_not(std::span<const topo
 
 // The numbers of members to measure: those asked for, else what the nodes have. A node with fewer members
 // than another shows the larger groups as waived.
-std::vector<int> member_counts(const sweep_request& request,
-                               const std::vector<std::vector<topology::rank_view>>& nodes) {
+std::vector<int> member_counts(const sweep_request& request, const std::vector<rank_views>& nodes) {
   if (!request.members.empty()) return request.members;
   std::set<int> counts;
   for (const auto& node : nodes) {
@@ -130,6 +154,13 @@ std::vector<int> member_counts(const sweep_request& request,
     for (const int n : default_members(request.device, largest)) counts.insert(n);
   }
   return {counts.begin(), counts.end()};
+}
+
+// Those of one part: of several numbers of nodes each is measured with all members that it has.
+std::vector<int> counts_of(const sweep_request& request, const rank_views& part,
+                           const std::vector<int>& members) {
+  if (request.nodes.empty() || !request.members.empty()) return members;
+  return {topology::largest_group(part, request.device, request.members_per_rank)};
 }
 
 // Adds the cells of groups with `members` members of these ranks, at every shape, load and work.
@@ -201,11 +232,11 @@ std::vector<int> default_members(topology::device kind, int largest) {
 plan make_plan(const sweep_request& request, std::span<const topology::rank_view> ranks) {
   plan result;
   for (const auto& word : request.placements) topology::parse_placement(word);
-  const auto nodes = nodes_of(request, ranks);
-  const auto members = member_counts(request, nodes);
-  for (const auto& node : nodes)
-    for (const int n : members)
-      for (const auto& placement : request.placements) add_cells(result, request, node, n, placement);
+  const auto parts = parts_of(request, ranks);
+  const auto members = member_counts(request, parts);
+  for (const auto& part : parts)
+    for (const int n : counts_of(request, part, members))
+      for (const auto& placement : request.placements) add_cells(result, request, part, n, placement);
   const auto none =
       std::find_if(result.cells.begin(), result.cells.end(), [](auto& c) { return c.impossible.empty(); });
   if (!result.cells.empty() && none == result.cells.end())

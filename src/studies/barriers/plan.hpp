@@ -21,6 +21,7 @@ namespace mgsync {
 struct sweep_request {
   topology::device device = topology::device::host;
   std::vector<int> members;   // empty: the default counts
+  std::vector<int> nodes;     // groups on the first so many nodes; empty: on all that the ranks are on
   std::vector<shape> shapes;  // empty: 1x32
   std::vector<backend_choice> backends;
   std::vector<std::string> placements = {"near"};

@@ -51,6 +51,17 @@ TEST(host_group, near_takes_the_package_that_has_room) {
   EXPECT_EQ(cpus_of(make_group(views, host_request(1))), (lists{{3}}));
 }
 
+TEST(host_group, nodes_that_share_a_kernel_share_its_cores) {
+  auto views = ranks_of(host_machine(1, 4), 4);
+  for (auto& v : views) v.seen.host = v.rank < 2 ? "a" : "b";
+  EXPECT_EQ(cpus_of(make_group(views, host_request(4))), (lists{{0}, {1}, {0}, {1}})) << "two machines";
+  for (auto& v : views) v.kernel = "one boot";
+  const auto g = make_group(views, host_request(4));
+  EXPECT_EQ(cpus_of(g), (lists{{0}, {1}, {2}, {3}}));
+  EXPECT_EQ(g.chosen.members[2].host, "b");
+  EXPECT_TRUE(make_group(views, host_request(4, "near", 2)).chosen.oversubscribed);
+}
+
 TEST(host_group, far_alternates_and_spread_goes_in_blocks) {
   const auto views = ranks_of(host_machine(2, 4), 1);
   EXPECT_EQ(cpus_of(make_group(views, host_request(4, "far"))), (lists{{0}, {4}, {1}, {5}}));
