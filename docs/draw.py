@@ -2,7 +2,7 @@
 """Draws every table and picture of the documents from the raw files: docs/draw.py MGSYNC [--check]
 
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints; after "<!-- picture by: COMMAND -->"
-the document shows the file that COMMAND writes (its last word), "drawn as text by:" shows what a terminal does, and a page "<!-- page by: COMMAND -->" is as a whole what
+the document shows the file that COMMAND writes (its last word; after --figures a picture in that folder), "drawn as text by:" shows what a terminal does, and a page "<!-- page by: COMMAND -->" is as a whole what
 COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with "rows" or "papers", functions of rows.py and papers.py. With --check nothing is written, and the exit
 code is 1 where a document differs from its raw files.
 """
@@ -57,9 +57,9 @@ def pictures(mgsync, text, folder):
     for found in PICTURE.finditer(text):
         words = shlex.split(found.group(1))
         target = RAW / words[-1]
-        words[-1] = os.path.join(folder, target.name)
+        words[-1] = folder if words[-2] == "--figures" else os.path.join(folder, target.name)
         run(mgsync, words)
-        yield target, pathlib.Path(words[-1]).read_text()
+        yield target, pathlib.Path(folder, target.name).read_text()
 
 
 def main():

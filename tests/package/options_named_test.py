@@ -25,7 +25,7 @@ def own_options(program):
 
     listed = re.compile(r"^  (--[a-z-]+)", re.M)
     found = set(listed.findall(help_of()))
-    studies = re.findall(r"^(\w+): ", subprocess.run([program, "study"], capture_output=True, text=True, timeout=120, check=True).stdout, re.M)
+    studies = re.findall(r"^([\w-]+): ", subprocess.run([program, "study"], capture_output=True, text=True, timeout=120, check=True).stdout, re.M)
     assert len(found) > 30 and "barriers" in studies, (found, studies)
     for study in studies:
         found |= set(listed.findall(help_of("study", study)))
