@@ -27,6 +27,7 @@
 #include "src/base/units.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/comparison/acceptance.hpp"
+#include "src/results/comparison/acceptance_forms.hpp"
 #include "src/results/files/atomic_file.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
@@ -239,6 +240,12 @@ std::string points_text(const acceptance& a) {
 
 int ended(const options& asked, const acceptance& a) {
   if (!asked.line.empty()) append_line(asked.line, to_line(a));
+  for (const auto& [form, file] : asked.forms) {
+    const auto form_text =
+        form == "junit" ? to_junit(a) : to_prometheus(a, static_cast<double>(std::time(nullptr)));
+    if (file == "-") tell("{}", form_text);
+    else write_file_atomically(file, form_text);
+  }
   const auto text = (asked.verbose ? points_text(a) : "") + a.sentence + "\n";
   if (asked.line == "-") say("{}", text);
   else print_table(asked, text);

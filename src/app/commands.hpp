@@ -43,6 +43,10 @@ int merge_command(const options&);
 // also compared. Returns the exit code.
 int report_command(const options&);
 
+// The same where the files are acceptances (accept --line): the nodes of a fleet held against one another.
+bool are_acceptances(const std::vector<std::string>& names);
+int fleet_command(const options&);
+
 // `mgsync show`: prints what the command that wrote a file printed, the tables of --by, or tables and figures
 // of the studies' evaluations.
 int show_results(const options&);

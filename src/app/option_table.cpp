@@ -53,20 +53,29 @@ void use(options& o, std::string_view, std::string_view) {
   o.profile = Profile;
 }
 
+void keep_form(options& o, std::string_view name, std::string_view file) {
+  o.forms[std::string(name)] = file;
+}
+
 // Inserts the options for other forms of documents after --json.
 std::vector<described_option> with_forms(std::span<const described_option> table) {
   std::vector<described_option> all(table.begin(), table.end());
   auto at = std::ranges::find(all, "json", &described_option::name) + 1;
-  for (const auto& form : document_forms())
+  for (const auto& form : document_forms()) {
+    // A name that accept has too: one option, which keeps the file either way.
+    const auto known = std::ranges::find(all, form.option, &described_option::name);
+    if (known != all.end()) {
+      known->used_by = {command::measure, command::study, command::merge, command::accept};
+      continue;
+    }
     at = all.insert(at, {form.option,
                          0,
                          {command::measure, command::study, command::merge},
                          "FILE",
                          form.help,
-                         [](options& o, std::string_view name, std::string_view file) {
-                           o.forms[std::string(name)] = file;
-                         }}) +
+                         keep_form}) +
          1;
+  }
   return all;
 }
 thread_level level_of_threads(std::string_view name, std::string_view word) {
@@ -146,6 +155,8 @@ std::span<const described_option> all_options() {
      keep<&options::thresholds>},
     {"line", 0, {accept}, "FILE", "append the verdict and its figures as one line of JSON, for mgsync report and node databases; - is stdout",
      keep<&options::line>},
+    {"junit", 0, {accept}, "FILE", "write the verdict and each point as JUnit's XML; - is stdout", keep_form},
+    {"prometheus", 0, {accept}, "FILE", "write the verdict and each point for the textfile collector of Prometheus' node exporter, FILE ending in .prom; - is stdout", keep_form},
     {"reference", 0, {compare, accept}, "", "is this node normal? Holds NEW against the results that mgsync brings along of the same kind of machine, judges the points that both have and says it in a sentence (--fail-slower: 10 % where it is left out); MGSYNC_REFERENCE names a folder with others",
      turn<&options::reference>},
     {"where", 0, {show}, "LIST", "only the points that have these values, such as members=4,shape=1x32,subject=multigrid:auto/grid; device, ranks, study, placement and every axis can be asked for too",

@@ -294,6 +294,7 @@ void write(const std::string& where, const std::string& text) {
 
 int report_command(const options& asked) {
   prepare_files(asked, asked.files);
+  if (are_acceptances(asked.files)) return fleet_command(asked);
   auto all =
       read_report_files(asked.files, asked.across.value_or(across::hosts), asked.less_order, asked.anonymous);
   say_damage(all);

@@ -278,7 +278,7 @@ std::string html_contents(const page& p) {
   };
   for (const auto& s : p.sections)
     if (!is_empty(s)) add(s.id, s.title);
-  if (!p.drawings.empty()) add("topology", "Topology");
+  if (!p.drawings.empty()) add("topology", p.drawings_title);
   if (!p.rows.empty()) add("rows", "Every row");
   add("environment", "Where and how");
   return text + "</ul></nav>\n";
@@ -312,7 +312,7 @@ std::string to_html(const page& p) {
   for (const auto& s : p.sections)
     if (!is_empty(s)) text += html_section(s, colors);
   if (!p.drawings.empty()) {
-    text += "<section id=\"topology\"><h2>Topology</h2>\n";
+    text += fmt::format("<section id=\"topology\"><h2>{}</h2>\n", escaped(p.drawings_title));
     for (const auto& d : p.drawings)
       text += fmt::format(
           "<figure class=\"drawing\"><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n",

@@ -48,6 +48,7 @@ struct page {
   std::string subtitle{};
   page_section verdict{};                // without figures
   std::vector<page_section> sections{};  // those with nothing to show are left out
+  std::string drawings_title = "Topology";
   std::vector<page_drawing> drawings{};
   std::vector<page_row> rows{};
   std::vector<page_file> files{};

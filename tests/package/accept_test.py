@@ -2,11 +2,15 @@
 """mgsync accept: what it says of described machines and their faults, and of this machine, whose host members stand in for
 GPUs, held against results of its own that were made faster or slower. Usage: accept_test.py MGSYNC SOURCES"""
 import json
+import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import time
+import xml.etree.ElementTree
 
 MGSYNC, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
 
@@ -94,6 +98,39 @@ def judged(lines, *words, code):
     return record, out
 
 
+def forms(record, junit, prom):
+    """What others read says what the record says, by their rules."""
+    suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+    cases = suite.findall("testcase")
+    assert len(cases) == len(record["points"]) + 1 == int(suite.get("tests")), suite.attrib
+    for what, states in (("failure", ("slow", "broken")), ("skipped", ("unsure", "no number"))):
+        told = [c for c in cases if c.find(what) is not None]
+        key = "failures" if what == "failure" else what
+        assert len(told) == int(suite.get(key)) == len([p for p in record["points"] if p["state"] in states]), (what, record)
+    assert suite.get("hostname") == record["node"] and suite.find("system-out").text == record["sentence"]
+    described_names, typed, values = set(), set(), {}
+    for line in prom.read_text().splitlines():
+        if line.startswith("# HELP "):
+            described_names.add(line.split()[2])
+        elif line.startswith("# TYPE "):
+            assert line.split()[3] == "gauge", line
+            typed.add(line.split()[2])
+        else:  # name{labels} value, and no time stamp
+            match = re.fullmatch(r'([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\\]|\\\\.)*",?)*\})? ([0-9.e+-]+)', line)
+            assert match, line
+            assert match[1] in described_names & typed, line
+            assert match[1] + (match[2] or "") not in values, line
+            values[match[1] + (match[2] or "")] = float(match[3])
+    assert values[f'mgsync_accept_verdict{{verdict="{record["verdict"]}"}}'] == 1 and values["mgsync_accept_exit_code"] == record["exit_code"]
+    assert sum(v for k, v in values.items() if k.startswith("mgsync_accept_verdict")) == 1
+    assert abs(values["mgsync_accept_completion_time_seconds"] - time.time()) < 600
+    with_number = [p for p in record["points"] if p.get("us")]
+    assert len([k for k in values if k.startswith("mgsync_accept_latency_seconds")]) == len(with_number)
+    for p in with_number:
+        name = f'mgsync_accept_latency_seconds{{part="{p["part"]}",subject="{p["subject"]}",shape="{p["shape"]}"}}'
+        assert math.isclose(values[name], p["us"] * 1e-6, rel_tol=1e-6), (name, p)
+
+
 def this_machine():
     base = work / "base.json"
     subprocess.run([MGSYNC, "--device", "host", "--members", "2", "--backend", "default", "--max-time", "100ms",
@@ -104,7 +141,9 @@ def this_machine():
     lines = work / "node.jsonl"
     slow, fast = made(base, 0.001), made(base, 1000)
     # A thousand times: a busy machine changes no verdict.
-    record, out = judged(lines, "--against", fast, "--json", work / "here.json", code=0)
+    junit, prom = work / "node.xml", work / "node.prom"
+    record, out = judged(lines, "--against", fast, "--json", work / "here.json", "--junit", junit, "--prometheus", prom, code=0)
+    forms(record, junit, prom)
     assert record["exit_code"] != 0 or out.startswith("This node is normal: ") and out.count("\n") == 1, out
     here = json.loads((work / "here.json").read_text())
     subjects = {r["subject"] + (":" + r["variant"] if r["variant"] else "") for r in here["results"]}

@@ -166,6 +166,8 @@ void conclude(acceptance& a, node_verdict_kind what, exit_code code, std::string
 
 }  // namespace
 
+std::vector<suspect> suspects_of(std::span<const judged_point> points) { return blame(points).suspects(); }
+
 void judge(acceptance& a, std::span<const acceptance_point> planned, const json_document& measured,
            const std::string& why_short) {
   std::map<std::string, const result*> by_key;
@@ -176,7 +178,7 @@ void judge(acceptance& a, std::span<const acceptance_point> planned, const json_
     a.points.push_back(judged(p, found == by_key.end() ? nullptr : found->second));
   }
   if (const auto summary = summary_of(measured.results); !summary.empty()) a.notes.push_back(summary);
-  a.suspects = blame(a.points).suspects();
+  a.suspects = suspects_of(a.points);
   const auto broken = count_of(a.points, judged_state::broken), ok = count_of(a.points, judged_state::ok);
   if (broken > 0) {
     const auto& p = first_of(a.points, judged_state::broken);

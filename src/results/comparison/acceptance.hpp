@@ -127,6 +127,9 @@ void fields(auto& way, acceptance& a) {
   way.may("points", a.points);
 }
 
+// What is to blame for the slow ones of a node's points.
+std::vector<suspect> suspects_of(std::span<const judged_point>);
+
 // Fills in verdict, exit_code, sentence, suspects, notes and points from what was planned and what was
 // measured of it. `why_short`: why the measurement may lack points; empty: it was complete.
 void judge(acceptance&, std::span<const acceptance_point> planned, const json_document& measured,

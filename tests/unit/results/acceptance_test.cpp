@@ -1,4 +1,5 @@
 #include "src/results/comparison/acceptance.hpp"
+#include "src/results/comparison/acceptance_forms.hpp"
 
 #include <gtest/gtest.h>
 
@@ -236,6 +237,23 @@ TEST(acceptance, its_record_is_one_line_that_is_read_back) {
   EXPECT_NE(
       test::refused([&] { static_cast<void>(read_acceptances(line + "\n{}\n", "f")); }).find("f, line 2"),
       std::string::npos);
+}
+
+TEST(acceptance_forms, escape_what_they_quote) {
+  acceptance node;
+  node.node = "a<b";
+  node.started = "2026-11-23T00:00:00Z";
+  node.findings.push_back({{"in-use", "GPU 0 is used by \"x\" & others.", "end it"}});
+  judge_unmeasured(node);
+  const auto junit = to_junit(node);
+  EXPECT_NE(junit.find("hostname=\"a&lt;b\""), std::string::npos) << junit;
+  EXPECT_NE(junit.find("tests=\"1\" failures=\"1\""), std::string::npos) << junit;
+  EXPECT_EQ(junit.find("by \"x\" & others"), std::string::npos) << junit;
+  node.points.emplace_back();
+  node.points[0].part = "GPU \"0\"\\", node.points[0].us = 2.5;
+  const auto text = to_prometheus(node, 1.5e9);
+  EXPECT_NE(text.find(R"({part="GPU \"0\"\\",subject)"), std::string::npos) << text;
+  EXPECT_NE(text.find("mgsync_accept_completion_time_seconds 1500000000\n"), std::string::npos) << text;
 }
 
 }}  // namespace mgsync

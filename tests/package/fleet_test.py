@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""mgsync report on the acceptances of a fleet: planted outliers are found and no others, the page stays small and needs no
+network. Usage: fleet_test.py MGSYNC [NODES] [DAYS]"""
+import json
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+MGSYNC = sys.argv[1]
+NODES, DAYS = int(sys.argv[2]) if len(sys.argv) > 2 else 256, int(sys.argv[3]) if len(sys.argv) > 3 else 3
+PARTS = {"gpu": "GPU {}", "late": "GPU {} with every other GPU", "pair": "GPUs {} and {}", "node": "all 4 GPUs"}
+
+
+def report(*words):
+    done = subprocess.run([MGSYNC, "report", *map(str, words)], capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, (words, done.returncode, done.stderr)
+    return done
+
+
+with tempfile.TemporaryDirectory() as folder:
+    work = pathlib.Path(folder)
+    lines = work / "nodes.jsonl"
+    made = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "made_up_fleet.py", str(NODES), str(DAYS), lines],
+                          capture_output=True, text=True, check=True)
+    planted = json.loads(made.stdout)
+    began = time.monotonic()
+    text = report(lines).stdout
+    took = time.monotonic() - began
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    table = text.split("Outliers by node, GPU and pair")[1].split("\n\n")[0]
+    found = {}
+    for row in re.findall(r"^\s*(n\d+)\s\s+(.+?)\s\s+", table, re.M):
+        found.setdefault(row[0], set()).add(row[1])
+    for node, (kind, which) in planted.items():
+        where = PARTS[kind].format(*(which if isinstance(which, list) else [which]))
+        assert found.get(node) == {where}, (node, where, found.get(node))
+    others = set(found) - set(planted)
+    # A further value of a normal fleet is taken for an outlier in one of a hundred reports.
+    assert len(others) <= 1, others
+    assert f"{NODES} nodes, {NODES * DAYS} acceptances on {DAYS} days: by its latest one {NODES - len(planted)} of the nodes are normal." in text, text[:400]
+    assert "the whole fleet is slower" in text.split("Days")[1].split("\n\n")[0], "the last day's shift is told"
+    assert "Nodes that have changed" not in text, "the fleet's shift is no node's change"
+    # Several files are one fleet; what is no acceptance is refused.
+    half = lines.read_text().splitlines(keepends=True)
+    first, second = work / "a.jsonl", work / "b.jsonl"
+    first.write_text("".join(half[:len(half) // 2]))
+    second.write_text("".join(half[len(half) // 2:]))
+    page = work / "fleet.html"
+    report(first, second, "--html", page)
+    html = page.read_text()
+    assert len(html) <= 5 << 20, len(html)
+    assert html.count("<rect ") >= NODES and "Map of the fleet" in html and "fleet-trend" in html
+    assert "http-equiv" in html and "src=\"http" not in html
+    other = work / "other.json"
+    other.write_text("{}")
+    refused = subprocess.run([MGSYNC, "report", lines, other], capture_output=True, text=True, timeout=280, check=False)
+    assert refused.returncode == 2 and "no line of an acceptance" in refused.stderr, refused
+    torn = work / "torn.jsonl"
+    torn.write_text(half[0] + half[1][:200])
+    refused = subprocess.run([MGSYNC, "report", torn], capture_output=True, text=True, timeout=280, check=False)
+    assert refused.returncode == 2 and "line 2" in refused.stderr, refused
+    print(f"{NODES} nodes, {DAYS} days: {took:.1f} s, {memory:.0f} MiB, page {len(html) / 1e6:.2f} MB, {len(planted)} planted found, "
+          f"{len(others)} others")
