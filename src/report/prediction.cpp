@@ -194,7 +194,7 @@ std::string why_refused(std::span<const result> all, const point& there, const m
            p.device == there.device && p.members == there.members && p.ranks == there.ranks &&
            shape_of(p) == shape && is_plain(p);
   });
-  return found == nullptr ? "" : found->reason.empty() ? "it was violated" : found->reason;
+  return found == nullptr ? "" : why_not(*found);
 }
 
 std::optional<prediction> predict_one(std::span<const result> results, const std::string& name,

@@ -101,7 +101,7 @@ side_of_a_point side_of(const std::string& key, const frame<row>& rows) {
       }
       made.was_lost = true;
       if (made.status != result_status::failed) made.status = one.status;
-      made.reason = one.status == result_status::measured ? "its values are missing" : one.reason;
+      made.reason = why_not(one);
     }
     for (auto& [name, medians] : process) made.processes[name].push_back(std::move(medians));
   }

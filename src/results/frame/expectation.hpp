@@ -2,10 +2,14 @@
 // what was measured, and whether it holds. A test changes every input by 10 % and requires that something in
 // each expectation changes, since otherwise it could never fail.
 //     list.push_back({"a full group's shuffle over a tile's", "1.5", fmt::format("{:.2f}", x), x <= 1.5});
+//     expect(list, "a call beside a store", "2", {input_of(call, "the call"), input_of(store, "the store")},
+//            [](auto v) { return judgement{fmt::format("{:.2f}", v[0] / v[1]), v[0] <= 2 * v[1]}; });
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +29,20 @@ struct expectation {
   }
 };
 using expectations = std::vector<expectation>;
+
+// A number that an expectation is judged by, or why there is none (input_of() in frame.hpp says it).
+struct input {
+  std::optional<double> value;
+  std::string why_not{};
+};
+struct judgement {
+  std::string seen;
+  bool holds;
+};
+// Adds what `judge` makes of the inputs' numbers, in their order. Where some are missing, it cannot be judged
+// here, and says why; where all are, nothing of it was measured, and it is left out.
+void expect(expectations&, std::string text, std::string bound, const std::vector<input>&,
+            const std::function<judgement(std::span<const double>)>& judge);
 
 // Whether `value` differs from `of` by at most this share of `of`.
 inline bool is_within(double value, double of, double share) { return std::abs(value / of - 1) <= share; }

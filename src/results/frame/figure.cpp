@@ -21,6 +21,22 @@ void heat_map::add(std::string row, const std::vector<const result*>& line) {
   }
 }
 
+void expect(expectations& all, std::string text, std::string bound, const std::vector<input>& inputs,
+            const std::function<judgement(std::span<const double>)>& judge) {
+  std::vector<double> values;
+  std::string missing;
+  for (const auto& one : inputs)
+    if (one.value) values.push_back(*one.value);
+    else missing += (missing.empty() ? "" : "; ") + one.why_not;
+  if (values.empty()) return;
+  expectation made{std::move(text), std::move(bound), "-", std::nullopt, std::move(missing)};
+  if (values.size() == inputs.size()) {
+    auto found = judge(values);
+    made.seen = std::move(found.seen), made.holds = found.holds;
+  }
+  all.push_back(std::move(made));
+}
+
 void evaluation::add(table one) {
   if (!one.rows.empty()) tables.push_back(std::move(one));
 }

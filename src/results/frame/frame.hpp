@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/results/frame/expectation.hpp"
 #include "src/results/values/result.hpp"
 
 namespace mgsync {
@@ -174,6 +175,12 @@ std::map<frames::key<Rows, Down>, std::map<frames::key<Rows, Across>, const fram
 
 // of / to; nothing where one of them is missing or `to` is not above 0.
 std::optional<double> ratio(std::optional<double> of, std::optional<double> to);
+
+// What became of a point that has no value, in words for a cell or an expectation.
+std::string why_not(const result&);
+// The median of the first metric as an input of an expectation. `name` says what it is of, where it is
+// missing; nullptr: the point was not tried.
+input input_of(const result*, const std::string& name);
 
 // Conditions and keys for rows that are results.
 inline auto is_of(std::string_view study) {

@@ -103,9 +103,8 @@ std::vector<section> sections_of(std::span<const result> results) {
     into.rows.push_back(&one);
     if (one.has_metrics() && into.measured == nullptr) into.measured = &one.metrics.front();
     for (std::size_t i = 1; i < one.metrics.size(); ++i)
-      if (std::none_of(into.further.begin(), into.further.end(), [&](const metric* known) {
-            return column_name(*known) == column_name(one.metrics[i]);
-          }))
+      if (first(into.further,
+                [&](const metric& m) { return column_name(m) == column_name(one.metrics[i]); }) == nullptr)
         into.further.push_back(&one.metrics[i]);
   }
   for (section& each : sections) each.cells = cells_of(each.rows);
@@ -171,15 +170,13 @@ struct look {
   std::string heading;
 };
 look look_of(const section& all, const conditions& under) {
-  const auto alike = [&](const auto& of) {
-    return std::ranges::all_of(all.rows, [&](const result* r) { return of(*r) == of(*all.rows.front()); });
-  };
+  const auto differ = [&](const auto& of) { return keys(all.rows, of).size() > 1; };
   const auto& p = all.rows.front()->point;
-  look made{!alike([](const result& r) { return std::pair(r.point.members, r.point.device); }),
-            !alike([](const result& r) { return r.point.ranks; }),
-            !alike([](const result& r) { return format_shape(r.point); }),
-            !alike([](const result& r) { return r.point.node; }),
-            !alike(status_of),
+  look made{differ([](const result& r) { return std::pair(r.point.members, r.point.device); }),
+            differ([](const result& r) { return r.point.ranks; }),
+            differ([](const result& r) { return format_shape(r.point); }),
+            differ([](const result& r) { return r.point.node; }),
+            differ(status_of),
             {}};
   std::vector<std::string> words;
   if (!made.members) words.push_back(count_of_members(p));
@@ -267,32 +264,28 @@ std::vector<shown_column> columns_of(const section& all, const conditions& under
   return made;
 }
 
-// The titles and the words of all rows.
-struct sheet {
-  std::vector<column> columns;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> lines() const { return aligned_lines(columns, rows); }
-};
-
-sheet sheet_of(const section& all, const std::vector<shown_column>& columns) {
-  sheet made;
-  made.rows.resize(all.rows.size());
+// The lines of the titles and of all rows.
+std::vector<std::string> lines_of(const section& all, const std::vector<shown_column>& columns) {
+  std::vector<column> titles;
+  std::vector<std::vector<std::string>> rows(all.rows.size());
   for (const auto& each : columns) {
     std::vector<std::string> words;
     for (const cell_rows& cell : all.cells)
       for (const result* one : cell.all) words.push_back(each.words(cell, *one));
     if (each.shown == shown_column::place::if_any && std::ranges::all_of(words, &std::string::empty))
       continue;
-    made.columns.push_back(each.title);
-    for (std::size_t i = 0; i < words.size(); ++i) made.rows[i].push_back(std::move(words[i]));
+    titles.push_back(each.title);
+    for (std::size_t i = 0; i < words.size(); ++i) rows[i].push_back(std::move(words[i]));
   }
-  return made;
+  return aligned_lines(titles, std::move(rows));
 }
 
 std::string legend(const section& all) {
   const auto any = [&all](bool tie) {
-    return std::any_of(all.cells.begin(), all.cells.end(),
-                       [tie](const cell_rows& cell) { return cell.ranked > 1 && (cell.tied > 1) == tie; });
+    return first(all.cells, [tie](const auto& c) { return c.ranked > 1 && (c.tied > 1) == tie; }) != nullptr;
+  };
+  const auto any_row = [&all](const auto& is) {
+    return first(all.rows, &result::has_metrics, is) != nullptr;
   };
   const bool time = all.measured != nullptr && is_a_time(*all.measured);
   std::vector<std::string> parts;
@@ -303,23 +296,19 @@ std::string legend(const section& all) {
   if (any(true))
     parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}",
                                 time ? "fastest" : "best"));
-  if (std::any_of(all.rows.begin(), all.rows.end(),
-                  [](const result* one) { return one->has_metrics() && !has_interval(*one); }))
+  if (any_row(std::not_fn(has_interval)))
     parts.push_back("?  one batch, or process, only: it has no interval, and neither wins nor ties");
-  if (std::any_of(all.rows.begin(), all.rows.end(),
-                  [](const result* one) { return one->has_metrics() && one->orders_less(); }))
+  if (any_row(&result::orders_less))
     parts.push_back("<  orders less than a barrier, and neither wins nor ties (--less-order ranks it too)");
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 
 // Which library provided what was measured, where the results say so.
 std::string libraries_of(const section& all) {
-  std::vector<std::string> lines;
-  for (const result* one : all.rows) {
-    if (!one->facts || one->facts->library.empty()) continue;
-    auto line = fmt::format("{} is that of {}", subject_of(one->point), one->facts->library);
-    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
-  }
+  const auto is_said = [](const result& r) { return r.facts && !r.facts->library.empty(); };
+  const auto lines = keys(where(all.rows, is_said), [](const result& r) {
+    return fmt::format("{} is that of {}", subject_of(r.point), r.facts->library);
+  });
   return lines.empty() ? "" : fmt::format("\n{}\n", fmt::join(lines, "\n"));
 }
 
@@ -349,7 +338,7 @@ std::string format_section(const section& all, const terminal& on) {
   const auto shown = look_of(all, under);
   const auto columns = static_cast<std::size_t>(std::clamp(on.columns, 80, 100));
   auto shown_columns = columns_of(all, under, shown);
-  auto lines = sheet_of(all, shown_columns).lines();
+  auto lines = lines_of(all, shown_columns);
   std::vector<std::string> notes;
   for (const cell_rows& cell : all.cells)
     for (const result* one : cell.all) notes.push_back(note_of(*one));
@@ -358,11 +347,10 @@ std::string format_section(const section& all, const terminal& on) {
   for (const auto& one : notes) note = std::max(note, std::min(one.size(), short_note));
   if (width_of(lines) + (note == 0 ? 0 : 2 + note) > columns) {
     std::erase_if(shown_columns, [](const auto& one) { return one.shown == shown_column::place::if_wide; });
-    lines = sheet_of(all, shown_columns).lines();
+    lines = lines_of(all, shown_columns);
   }
   lines = with_notes(std::move(lines), notes, columns);
-  const bool apart =
-      all.rows.size() > all.cells.size();  // a blank line between cells, unless all hold one row
+  const bool apart = all.rows.size() > all.cells.size();  // a blank line between cells of several rows
   std::string out = shown.heading.empty() ? "" : shown.heading + "\n";
   out += lines.front();
   std::size_t row = 1;

@@ -99,7 +99,7 @@ std::optional<heat_map> map_of(const std::string& subject, const frame<result>& 
     for (const auto& [threads, r] : columns) {
       const auto* here = at(row, threads);
       line.push_back(here != nullptr && can_be_drawn(*here) ? here : nullptr);
-      holes.push_back(here == nullptr || line.back() != nullptr ? "" : here->reason);
+      holes.push_back(here == nullptr || line.back() != nullptr ? "" : why_not(*here));
     }
     map.add(fmt::format("{:.0f}", blocks), line);
   }

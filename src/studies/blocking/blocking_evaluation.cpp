@@ -17,8 +17,10 @@ std::string detail(const result& r, const std::string& key) {
   return found == r.verdict.details.end() ? "" : found->second;
 }
 
-bool is_about(const result& r, std::string_view question) {
-  return r.point.study == "blocking" && r.point.word("question") == question;
+auto is_about(std::string_view question) {
+  return [question](const result& r) {
+    return r.point.study == "blocking" && r.point.word("question") == question;
+  };
 }
 bool has_any_outcome(const result& r) { return !detail(r, "outcome").empty(); }
 auto has_outcome(std::string_view word) {
@@ -27,13 +29,19 @@ auto has_outcome(std::string_view word) {
 
 // The key of a row: one barrier in one form, with a number of participants (lanes, warps, blocks, GPUs).
 struct asked_barrier {
+  std::ptrdiff_t place;  // in methods(), so that levels ascend
   std::string level, name, form;
   int members;
   auto operator<=>(const asked_barrier&) const = default;
+
+  const method* known() const { return find_method(level, name); }
 };
 
 asked_barrier barrier_of(const result& r) {
-  return {r.point.word("level"), r.point.subject, r.point.word("form"),
+  const auto all = methods();
+  const auto found = std::ranges::find_if(
+      all, [&](const method& m) { return m.level == r.point.word("level") && m.name == r.point.subject; });
+  return {found - all.begin(), r.point.word("level"), r.point.subject, r.point.word("form"),
           static_cast<int>(r.point.number("participants").value_or(r.point.members))};
 }
 
@@ -41,24 +49,15 @@ std::string name_of(const asked_barrier& b) {
   return b.form.empty() ? b.name : fmt::format("{} ({})", b.name, b.form);
 }
 
+std::optional<absence> how_of(const result& r) { return from_word<absence>(r.point.word("how")); }
+
 using cells = std::map<absence, frame<result>>;
 
-// The cases of each barrier, in the order of methods(), so that levels ascend.
-std::vector<std::pair<asked_barrier, cells>> cases_by_barrier(std::span<const result> all) {
+std::map<asked_barrier, cells> cases_by_barrier(std::span<const result> all) {
   std::map<asked_barrier, cells> found;
-  for (const auto& r : all)
-    if (is_about(r, "absent") && has_any_outcome(r))
-      if (const auto how = from_word<absence>(r.point.word("how"))) found[barrier_of(r)][*how].push_back(&r);
-  std::vector<std::pair<asked_barrier, cells>> ordered(found.begin(), found.end());
-  const auto place = [](const asked_barrier& b) {
-    const auto known = methods();
-    return std::find_if(known.begin(), known.end(),
-                        [&](const method& m) { return m.level == b.level && m.name == b.name; }) -
-           known.begin();
-  };
-  std::stable_sort(ordered.begin(), ordered.end(),
-                   [&](const auto& a, const auto& b) { return place(a.first) < place(b.first); });
-  return ordered;
+  for (const auto& [barrier, some] : by(where(all, is_about("absent"), has_any_outcome, how_of), barrier_of))
+    found[barrier] = by(some, [](const result& r) { return *how_of(r); });
+  return found;
 }
 
 std::string word_of_case(const result& r) {
@@ -72,18 +71,17 @@ std::string word_of_case(const result& r) {
 
 // The text of a cell: one word where all results agree, whoever is absent; otherwise each word with who was
 // absent.
-std::string cell_of(const frame<result>& here) {
-  std::map<std::string, std::vector<std::string>> who;
-  for (const auto* r : here) who[word_of_case(*r)].push_back(r->point.word("who"));
-  std::vector<std::string> parts;
-  for (const auto& [word, names] : who)
-    parts.push_back(who.size() == 1 ? word : fmt::format("{}: {}", fmt::join(names, ", "), word));
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 std::string cell_of(const cells& row, absence how) {
   const auto* here = at(row, how);
-  return here == nullptr ? "-" : cell_of(*here);
+  if (here == nullptr) return "-";
+  std::vector<std::string> parts;
+  const auto words = by(*here, word_of_case);
+  for (const auto& [word, some] : words) {
+    std::vector<std::string> names;
+    for (const auto* r : some) names.push_back(r->point.word("who"));
+    parts.push_back(words.size() == 1 ? word : fmt::format("{}: {}", fmt::join(names, ", "), word));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 bool all_are(const cells& row, absence how, std::string_view word) {
@@ -122,49 +120,48 @@ std::pair<std::string, std::string> advice(const method* known, const cells& row
           may_not.empty() ? "nobody" : fmt::format("{}", fmt::join(may_not, ", "))};
 }
 
-// Adds one row for both forms of a barrier where they say the same.
-void add_user(const asked_barrier& barrier, const method* known,
-              const std::pair<std::string, std::string>& may_and_not, const std::string& source,
-              table& users) {
-  users.add({barrier.level, name_of(barrier), may_and_not.first, may_and_not.second,
-             known != nullptr ? known->why : ""},
-            source);
-  if (users.rows.size() < 2 || !name_of(barrier).starts_with(barrier.name + " (")) return;
-  auto same = users.rows.back();
-  auto& before = users.rows[users.rows.size() - 2];
-  same[1] = before[1];
-  if (same != before || !before[1].starts_with(barrier.name + " (")) return;
-  before[1] = barrier.name;
-  users.rows.pop_back();
-  users.sources.pop_back();
+// The point that a row's key is of: of several results, the first.
+std::string source_of(const cells& row) { return short_key(row.begin()->second.front()->point); }
+
+// Who may be absent: one row for both forms of a barrier where they say the same.
+table table_for_users(const std::map<asked_barrier, cells>& cases) {
+  table t{{"who-may-be-absent", "Who may be absent",
+           "Of what was tried here; docs/studies/blocking.md says how."},
+          {"level", "barrier", "this may be absent", "this may not", "why"}};
+  for (const auto& [barrier, row] : cases) {
+    const auto* known = barrier.known();
+    const auto [may, may_not] = advice(known, row);
+    const bool has_before = !t.rows.empty() && !barrier.form.empty();
+    auto before = has_before ? t.rows.back() : std::vector<std::string>();
+    t.add({barrier.level, name_of(barrier), may, may_not, known != nullptr ? known->why : ""},
+          source_of(row));
+    if (!has_before || !before[1].starts_with(barrier.name + " (")) continue;
+    before[1] = name_of(barrier);
+    if (before != t.rows.back()) continue;
+    t.rows.pop_back(), t.sources.pop_back();
+    t.rows.back()[1] = barrier.name;
+  }
+  return t;
 }
 
-void add_outcomes(std::span<const result> all, evaluation& e) {
-  const auto rows = cases_by_barrier(all);
-  if (rows.empty()) return;
-  table users{{"who-may-be-absent", "Who may be absent",
-               "Of what was tried here; docs/studies/blocking.md says how."},
-              {"level", "barrier", "this may be absent", "this may not", "why"}};
-  table outcomes{{"outcomes", "What becomes of the others while some stay away (000, section VIII)",
-                  "held: they passed, and nobody before all who had to come; passed: without holding; hung: "
-                  "they did not pass."},
-                 {"level", "barrier", "of | >", "exit before", "exit late", "spin", "elsewhere", "late",
-                  "drop", "foretold: exit", "spin"}};
-  for (const auto& [barrier, row] : rows) {
-    const auto* known = find_method(barrier.level, barrier.name);
-    const auto source = short_key(row.begin()->second.front()->point);  // of several results, the first
-    add_user(barrier, known, advice(known, row), source, users);
-    const auto foretold = [known, form = barrier.form](absence how) {
-      return known != nullptr ? predicted(*known, how, form) : "";
-    };
-    outcomes.add({barrier.level, name_of(barrier), barrier.members, cell_of(row, absence::exit_before),
-                  cell_of(row, absence::exit_late), cell_of(row, absence::spin),
-                  cell_of(row, absence::elsewhere), cell_of(row, absence::late), cell_of(row, absence::drop),
-                  foretold(absence::exit_before), foretold(absence::spin)},
-                 source);
+// What becomes of the others while some stay away, beside what was foretold.
+table table_of_outcomes(const std::map<asked_barrier, cells>& cases) {
+  table t{{"outcomes", "What becomes of the others while some stay away (000, section VIII)",
+           "held: they passed, and nobody before all who had to come; passed: without holding; hung: "
+           "they did not pass."},
+          {"level", "barrier", "of | >", "exit before", "exit late", "spin", "elsewhere", "late", "drop",
+           "foretold: exit", "spin"}};
+  for (const auto& [barrier, row] : cases) {
+    std::vector<table_entry> entries{barrier.level, name_of(barrier), barrier.members};
+    using enum absence;
+    for (const auto how : {exit_before, exit_late, spin, elsewhere, late, drop})
+      entries.push_back(cell_of(row, how));
+    const auto* known = barrier.known();
+    for (const auto how : {exit_before, spin})
+      entries.push_back(known != nullptr ? predicted(*known, how, barrier.form) : "");
+    t.add(entries, source_of(row));
   }
-  e.add(std::move(users));
-  e.add(std::move(outcomes));
+  return t;
 }
 
 // Adds every outcome that was not predicted, with what it depends on.
@@ -186,11 +183,11 @@ void add_findings(std::span<const result> all, evaluation& e) {
 
 // Compares with the paper, which gives deadlock or none for whole levels, but not what the absent did:
 // compared are cases in which they ended.
-void add_paper(std::span<const result> all, evaluation& e) {
+void add_paper(const std::map<asked_barrier, cells>& cases, evaluation& e) {
   table t{{"paper", "The paper's cells (000, section VIII-B): those who ended before being absent", ""},
           {"level", "barrier", "V100, P100 (CUDA 10)", "here", "as there"}};
-  for (const auto& [barrier, row] : cases_by_barrier(all)) {
-    const auto* known = find_method(barrier.level, barrier.name);
+  for (const auto& [barrier, row] : cases) {
+    const auto* known = barrier.known();
     if (known == nullptr || known->paper.empty() || !row.contains(absence::exit_before)) continue;
     const bool deadlock = known->paper == "deadlock";
     const bool all_hung = all_are(row, absence::exit_before, "hung");
@@ -232,8 +229,8 @@ void add_holding(std::span<const result> all, evaluation& e) {
            "barrier, and must violate in more than 99 % of its rounds."},
           {"level", "barrier", "of | >", "rounds | .0f", "violations | .0f", "at most, per round | .1e",
            "wrong data | .0f", "control violates | .2f %", "verdict"}};
-  for (const auto& r : all) {
-    if (!is_about(r, "holds") || !has_any_outcome(r)) continue;
+  for (const auto* each : where(all, is_about("holds"), has_any_outcome)) {
+    const auto& r = *each;
     const auto barrier = barrier_of(r);
     const auto whole = [&r](const char* name) {
       const auto number = r.number(name);
@@ -255,21 +252,18 @@ void add_holding(std::span<const result> all, evaluation& e) {
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   add_holding(all, e);
-  add_outcomes(all, e);
+  const auto by_barrier = cases_by_barrier(all);
+  e.add(table_for_users(by_barrier));
+  e.add(table_of_outcomes(by_barrier));
   add_findings(all, e);
-  add_paper(all, e);
-  std::size_t cases = 0, works = 0;
-  double longest = 0;
-  for (const auto& r : all)
-    if (is_about(r, "absent") && has_any_outcome(r)) {
-      ++cases;
-      works += detail(r, "afterwards") == "works";
-      longest = std::max(longest, r.number("duration").value_or(0));
-    }
-  if (cases > 0)
+  add_paper(by_barrier, e);
+  const auto cases = where(all, is_about("absent"), has_any_outcome);
+  const auto seconds = [](const result& r) { return r.number("duration").value_or(0); };
+  const auto worked = [](const result& r) { return detail(r, "afterwards") == "works"; };
+  if (!cases.empty())
     e.sentences.push_back(fmt::format(
         "{} cases, each with an outcome, the longest {:.1f} s; a fresh process afterwards worked in {}.",
-        cases, longest, works));
+        cases.size(), std::max(0.0, seconds(*most(cases, seconds))), where(cases, worked).size()));
   return e;
 }
 

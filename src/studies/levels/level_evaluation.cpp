@@ -19,12 +19,17 @@ auto is_of(std::string_view family, quantity what) {
   return [family, what](const level_value& v) { return v.family == family && v.quantity == what; };
 }
 
-// A value as a table entry, with the label that must stand beside it.
-table_entry shown(const level_value* v, const this_gpu& gpu) {
+// A value of a family as a table entry, with the label that must stand beside it, or why there is none.
+table_entry shown(const level_value* v, std::string_view name, const this_gpu& gpu) {
+  if (const auto found = gpu.not_checked.find(name); found != gpu.not_checked.end())
+    return missing{"none: " + found->second};
   if (v == nullptr) return std::nullopt;
-  if (const auto* why = at(gpu.not_checked, v->family)) return missing{"none: " + *why};
   const auto label = label_of(family(v->family));
   return noted{v->value, label.empty() ? "" : fmt::format("({})", label)};
+}
+
+table_entry largest(values all, std::string_view name, const this_gpu& gpu) {
+  return shown(largest_throughput(all, name), name, gpu);
 }
 
 table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows, figure_heading heading) {
@@ -39,8 +44,9 @@ table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows
            {gpu.name, ".3f"}}};
   for (const auto& row : rows)
     t.add({row.type, row.here.family, row.latency_cycles.v100, row.latency_cycles.p100,
-           shown(find(all, row.here.family, quantity::latency, row.here.threads, row.here.lanes), gpu),
-           row.throughput.v100, row.throughput.p100, shown(largest_throughput(all, row.here.family), gpu)});
+           shown(find(all, row.here.family, quantity::latency, row.here.threads, row.here.lanes),
+                 row.here.family, gpu),
+           row.throughput.v100, row.throughput.p100, largest(all, row.here.family, gpu)});
   return t;
 }
 
@@ -68,8 +74,9 @@ table table_of_blocks(values all, const this_gpu& gpu) {
            {gpu.name, ".3f"}}};
   for (const auto& row : table_5())
     t.add({row.threads, row.latency_cycles.v100, row.latency_cycles.p100,
-           shown(find(all, "block_sync", quantity::latency, row.threads), gpu), row.block_syncs_per_us.v100,
-           row.block_syncs_per_us.p100, block_syncs_per_us(all, gpu.mhz, row.threads)});
+           shown(find(all, "block_sync", quantity::latency, row.threads), "block_sync", gpu),
+           row.block_syncs_per_us.v100, row.block_syncs_per_us.p100,
+           block_syncs_per_us(all, gpu.mhz, row.threads)});
   return t;
 }
 
@@ -81,8 +88,8 @@ table table_of_throughput(values all, const this_gpu& gpu) {
     const unsigned threads = row.group_size == "32" ? 32 : row.group_size == "64" ? 64 : 1024;
     const auto per_us = block_syncs_per_us(all, gpu.mhz, threads);
     t.add({row.type, row.group_size, row.v100, row.p100,
-           row.type.starts_with("Tile")        ? shown(largest_throughput(all, "thread_group_sync"), gpu)
-           : row.type.starts_with("Coalesced") ? shown(largest_throughput(all, "coalesced_sync"), gpu)
+           row.type.starts_with("Tile")        ? largest(all, "thread_group_sync", gpu)
+           : row.type.starts_with("Coalesced") ? largest(all, "coalesced_sync", gpu)
            : per_us                            ? table_entry(*per_us * ((threads + 31) / 32) / 1000)
                                                : table_entry(std::nullopt)});
   }
@@ -200,7 +207,23 @@ chart latency_over_warps(values all, const this_gpu& gpu) {
   return c;
 }
 
-void about_shuffles(values all, expectations& out) {
+// The values that decide expectations: those of probes that passed the code check.
+struct checked_values {
+  std::vector<level_value> all;
+  const this_gpu& gpu;
+
+  // A latency by name, or why there is none.
+  input operator()(const std::string& name, unsigned lanes = 0) const {
+    if (const auto* v = find(all, name, quantity::latency, 32, lanes)) return {v->value};
+    if (const auto* why = at(gpu.not_checked, name))
+      return {std::nullopt, fmt::format("the code of {} is not what it says: {}", name, *why)};
+    const auto* why = at(gpu.not_measured, name);
+    return {std::nullopt, why == nullptr ? name + " was not measured here" : name + ": " + *why};
+  }
+};
+
+void about_shuffles(const checked_values& of, expectations& out) {
+  const values all = of.all;
   std::vector<double> tiles;
   for (const unsigned size : {1u, 2u, 4u, 8u, 16u, 32u})
     if (const auto* v = find(all, "tile_shuffle_" + std::to_string(size), quantity::latency))
@@ -215,21 +238,19 @@ void about_shuffles(values all, expectations& out) {
   if (const auto* v = largest_throughput(all, "tile_shuffle_32"))
     out.push_back(
         {"shuffles of warps per cycle and SM", "0.9", fmt::format("{:.3f}", v->value), v->value >= 0.9});
-  const auto* tile = find(all, "tile_shuffle_32", quantity::latency);
-  if (tile == nullptr) return;
-  const auto beside_a_tile = [&](const char* what, const level_value* v, const char* bound, bool at_most) {
-    if (v == nullptr) return;
-    const double times = v->value / tile->value;
-    out.push_back({what, bound, fmt::format("{:.2f} times", times), at_most ? times <= 1.5 : times >= 3});
+  const auto beside_a_tile = [&](const char* what, const input& one, const char* bound, bool at_most) {
+    expect(out, what, bound, {one, of("tile_shuffle_32")}, [at_most](std::span<const double> v) {
+      const double times = v[0] / v[1];
+      return judgement{fmt::format("{:.2f} times", times), at_most ? times <= 1.5 : times >= 3};
+    });
   };
-  beside_a_tile("a shuffle on a full coalesced group beside a tile's",
-                find(all, "coalesced_shuffle", quantity::latency, 32, 32), "at most 1.5 times", true);
+  beside_a_tile("a shuffle on a full coalesced group beside a tile's", of("coalesced_shuffle", 32),
+                "at most 1.5 times", true);
   // This value is of library code, which is not code-checked; the expectation is about the library too.
-  beside_a_tile("on a part of a warp beside a tile's",
-                least(where(all, is_of("coalesced_shuffle", quantity::latency),
-                            [](const auto& v) { return v.lanes < 32; }),
-                      &level_value::value),
-                "at least 3 times", false);
+  if (const auto* part = least(where(all, is_of("coalesced_shuffle", quantity::latency),
+                                     [](const auto& v) { return v.lanes < 32; }),
+                               &level_value::value))
+    beside_a_tile("on a part of a warp beside a tile's", {part->value}, "at least 3 times", false);
 }
 
 // Expects that the SM's cycle counter and the host's clock agree on one point.
@@ -241,7 +262,8 @@ void add_both_clocks(values all, const level_value& v, std::string what, int dig
                    is_within(host->value, v.value, share)});
 }
 
-void about_blocks(values all, expectations& out) {
+void about_blocks(const checked_values& of, expectations& out) {
+  const values all = of.all;
   const auto line = line_over_warps(all, "block_sync");
   if (line.points >= 3)
     out.push_back({"the block barrier is a line over warps", "slope 2.0 +- 0.1 cycles, R^2 above 0.99",
@@ -261,7 +283,8 @@ void about_blocks(values all, expectations& out) {
 }
 
 // The label "no instruction" comes from the machine code: only NOPs stand between the clock reads.
-void about_no_instruction(values all, expectations& out) {
+void about_no_instruction(const checked_values& of, expectations& out) {
+  const values all = of.all;
   for (const auto* const name : {"tile_sync_32", "syncwarp_full", "coalesced_sync"})
     if (const auto* v = find(all, name, quantity::latency, 32, 32); v != nullptr)
       out.push_back({fmt::format("{}: of a full warp whose lanes are together", name),
@@ -275,7 +298,8 @@ void about_no_instruction(values all, expectations& out) {
 
 // If every link takes equally long, the time of a chain is linear in its length. Only for single warps: with
 // several, the last warp to arrive and the first to leave differ from pass to pass.
-void about_residuals(values all, expectations& out) {
+void about_residuals(const checked_values& of, expectations& out) {
+  const values all = of.all;
   const auto is_line = [](const level_value& v) {
     const auto& f = family(v.family);
     return v.quantity == quantity::latency && f.source == "warp" && f.kind() == probes::link_kind::chain;
@@ -286,18 +310,20 @@ void about_residuals(values all, expectations& out) {
                    worst->residual < 0.1});
 }
 
-void about_clusters(values all, expectations& out) {
+void about_clusters(const checked_values& of, expectations& out) {
+  const values all = of.all;
   std::vector<double> small;
   for (const unsigned size : {2u, 4u, 8u, 16u}) {
-    const auto* release = find(all, fmt::format("cluster_release_{}", size), quantity::latency);
-    const auto* relaxed = find(all, fmt::format("cluster_relaxed_{}", size), quantity::latency);
-    if (release == nullptr || relaxed == nullptr) continue;
-    out.push_back({fmt::format("cluster of {}: relaxed beside release", size), "at least 2 times faster",
-                   fmt::format("{:.1f} and {:.1f} cycles", relaxed->value, release->value),
-                   relaxed->value * 2 <= release->value});
-    if (size <= 8) small.push_back(release->value);
+    const auto name = [size](const char* order) { return fmt::format("cluster_{}_{}", order, size); };
+    expect(out, fmt::format("cluster of {}: relaxed beside release", size), "at least 2 times faster",
+           {of(name("relaxed")), of(name("release"))}, [](std::span<const double> v) {
+             return judgement{fmt::format("{:.1f} and {:.1f} cycles", v[0], v[1]), v[0] * 2 <= v[1]};
+           });
+    const auto* release = find(all, name("release"), quantity::latency);
+    const auto* relaxed = find(all, name("relaxed"), quantity::latency);
+    if (size <= 8 && release != nullptr) small.push_back(release->value);
     for (const auto* v : {release, relaxed})
-      add_both_clocks(all, *v, v->family + ": both clocks", 1, 0.05, out);
+      if (v != nullptr) add_both_clocks(all, *v, v->family + ": both clocks", 1, 0.05, out);
   }
   if (small.empty()) return;
   const auto [low, high] = std::ranges::minmax(small);
@@ -305,14 +331,14 @@ void about_clusters(values all, expectations& out) {
                  fmt::format("{:.1f} to {:.1f} cycles", low, high), high <= 1.15 * low});
 }
 
-void about_memory(values all, expectations& out) {
-  const auto* pure = find(all, "shared_chase", quantity::latency);
-  const auto* index = find(all, "shared_chase_index", quantity::latency);
-  if (pure != nullptr && index != nullptr)
-    out.push_back({"shared memory: the published 29.0 cycles hold address arithmetic, one LDS is less",
-                   "one LDS below 28, with the address 29 +- 1.5",
-                   fmt::format("one LDS {:.2f}, with the address {:.2f}", pure->value, index->value),
-                   pure->value < 28 && std::abs(index->value - 29) < 1.5});
+void about_memory(const checked_values& of, expectations& out) {
+  const values all = of.all;
+  expect(out, "shared memory: the published 29.0 cycles hold address arithmetic, one LDS is less",
+         "one LDS below 28, with the address 29 +- 1.5", {of("shared_chase"), of("shared_chase_index")},
+         [](std::span<const double> v) {
+           return judgement{fmt::format("one LDS {:.2f}, with the address {:.2f}", v[0], v[1]),
+                            v[0] < 28 && std::abs(v[1] - 29) < 1.5};
+         });
   for (const auto* const place : {"L2", "DRAM"})
     if (const auto* v = find(all, "l2_chase", quantity::latency, 32, 0, place))
       out.push_back(
@@ -324,10 +350,9 @@ void about_memory(values all, expectations& out) {
 }  // namespace
 
 expectations expectations_of(values all, const this_gpu& gpu) {
-  // Only values of probes that passed the code check can decide an expectation.
-  std::vector<level_value> checked;
+  checked_values checked{{}, gpu};
   for (const auto& v : all)
-    if (!gpu.not_checked.contains(v.family)) checked.push_back(v);
+    if (!gpu.not_checked.contains(v.family)) checked.all.push_back(v);
   expectations out;
   for (auto* const about :
        {about_shuffles, about_no_instruction, about_residuals, about_blocks, about_clusters, about_memory})

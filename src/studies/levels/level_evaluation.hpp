@@ -1,12 +1,15 @@
-// What the values inside one GPU mean: the papers' tables with this GPU beside V100 and P100, the block
-// barrier as a line over warps, throughput over warps per SM, and expectations. Pure.
+// Results of this study as values by family and shape, how two runs compare, and what the values mean: the
+// papers' tables with this GPU beside V100 and P100, the block barrier as a line over warps, throughput over
+// warps per SM, and expectations. Pure.
 #pragma once
 
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "src/results/frame/figure.hpp"
+#include "src/results/values/result.hpp"
 #include "src/studies/levels/level_values.hpp"
 
 namespace mgsync::levels {
@@ -15,8 +18,31 @@ namespace mgsync::levels {
 struct this_gpu {
   std::string name = "this GPU";
   double mhz = 0;  // the SM's clock, measured in the same run; 0: unknown
-  std::map<std::string, std::string, std::less<>> not_checked;  // by family: what the code check found wrong
+  std::map<std::string, std::string, std::less<>> not_checked;   // by family: what the code check found wrong
+  std::map<std::string, std::string, std::less<>> not_measured;  // by family: why a point has no value
 };
+
+// What one run of the study measured; nothing where the results hold none of it.
+struct measured_run {
+  std::vector<level_value> values;
+  this_gpu gpu;
+};
+measured_run run_of(std::span<const result>, unsigned run);
+
+// The runs that the results hold values of, in ascending order.
+std::vector<unsigned> runs_in(std::span<const result>);
+
+// How well the second run repeats the first: the modes of the samples, and the slopes. Only probes whose code
+// was checked.
+struct repetition {
+  mgsync::expectations expectations;  // by kind of probe
+  table apart;                        // the points that differ
+};
+repetition compare_runs(std::span<const result>, unsigned first, unsigned second);
+
+// Compares points that were measured twice, once with something left to chance (level_probe::left_free); no
+// rows where there are none.
+table table_of_chance(std::span<const result>);
 
 // In the order of the study's levels.
 expectations expectations_of(std::span<const level_value>, const this_gpu&);

@@ -1,4 +1,4 @@
-#include "src/studies/levels/level_results.hpp"
+#include "src/studies/levels/level_evaluation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -155,6 +155,7 @@ measured_run run_of(std::span<const result> all, unsigned run) {
     if (!what) continue;
     if (r.reason.starts_with(probes::not_as_said))
       one.gpu.not_checked[r.point.subject] = r.reason.substr(probes::not_as_said.size());
+    else if (!r.has_metrics()) one.gpu.not_measured[r.point.subject] = why_not(r);
     if (!r.has_metrics() || !figures.has(r)) continue;
     const double mhz = r.number("clock").value_or(0);
     if (mhz > 0) one.gpu.mhz += mhz, ++clocks;

@@ -11,7 +11,6 @@
 #include "src/studies/levels/level_bench.hpp"
 #include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_points.hpp"
-#include "src/studies/levels/level_results.hpp"
 #include "src/studies/levels/probe_checker.hpp"
 
 namespace mgsync {

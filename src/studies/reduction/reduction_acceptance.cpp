@@ -30,17 +30,19 @@ struct place {
 using by_way = std::map<std::string, const result*>;
 using by_place = std::map<place, by_way>;
 
+// Sums on GPUs without a reading of their own.
+bool is_on_gpus(const result& r) {
+  return r.point.study == "reduction" && r.point.device == topology::device::gpu && r.point.variant.empty();
+}
+place place_of(const result& r) {
+  return {r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"), number("bytes")(r)};
+}
+std::string way_of(const result& r) { return r.point.subject; }
+
 by_place places_of(std::span<const result> all) {
-  const auto counts = [](const result& r) {
-    return r.point.device == topology::device::gpu && r.point.variant.empty() && is_a_time(first_metric(r));
-  };
-  return pivot(
-      where(all, is_measured_of("reduction"), counts),
-      [](const result& r) {
-        return place{r.point.members, r.point.ranks, r.point.word("type"), r.point.word("memory"),
-                     r.point.number("bytes").value_or(0)};
-      },
-      [](const result& r) { return r.point.subject; });
+  return pivot(where(all, is_on_gpus, &result::has_metrics,
+                     [](const result& r) { return is_a_time(first_metric(r)); }),
+               place_of, way_of);
 }
 
 const metric* time_of(const by_way& here, const std::string& way) {
@@ -51,10 +53,6 @@ const metric* time_of(const by_way& here, const std::string& way) {
 std::string name_of(const place& p) {
   return fmt::format("{} {} {}{}", p.type, p.memory, size_in_words(p.bytes),
                      p.ranks > 1 ? ", a rank each" : "");
-}
-
-void add(expectations& all, std::string what, std::string limit, std::string measured, bool holds) {
-  all.push_back({std::move(what), std::move(limit), std::move(measured), holds});
 }
 
 // Expects that `mine` is nowhere slower than `other` with disjoint intervals; tells at how many places it is,
@@ -73,10 +71,11 @@ void add_never_slower(const by_place& all, int gpus, const std::string& mine, co
     if (const double ratio = a->median / b->median; ratio > worst) worst = ratio, where = name_of(p);
   }
   if (compared == 0) return;
-  add(c, fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0",
-      slower == 0 ? fmt::format("0 of {}", compared)
-                  : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where),
-      slower == 0);
+  c.push_back({fmt::format("{} nowhere slower than {} beyond intervals", mine, other), "0",
+               slower == 0
+                   ? fmt::format("0 of {}", compared)
+                   : fmt::format("{} of {}, at most {:.2f} times, {}", slower, compared, worst, where),
+               slower == 0});
 }
 
 // The ratio of the medians of two ways, at each place that has both.
@@ -132,23 +131,31 @@ void add_small_sizes(const by_place& all, expectations& c) {
     }
   }
   if (!where.empty())
-    add(c, "up to 64 KiB: the longer of the host's calls and the device's time in a graph",
-        "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where), worst <= 0.15);
+    c.push_back({"up to 64 KiB: the longer of the host's calls and the device's time in a graph",
+                 "15 % beyond its interval", fmt::format("{:.1f} % apart, {}", 100 * worst, where),
+                 worst <= 0.15});
 }
 
-void add_several(const by_place& all, expectations& c) {
+void add_several(std::span<const result> results, const by_place& all, expectations& c) {
+  const auto tried = pivot(where(results, is_on_gpus), place_of, way_of);
+  const auto time_at = [&](const place& p, const std::string& way, const std::string& where) {
+    const auto* ways = at(tried, p);
+    return input_of(ways == nullptr ? nullptr : at(*ways, way), fmt::format("{} on {}", way, where));
+  };
   for (const auto& [p, here] : all) {
     if (alone(p) || p.bytes != 4 * gib) continue;
-    const auto* one = at(all, {1, 1, p.type, p.memory, p.bytes});
-    const auto* together = time_of(here, "single-kernel");
-    const auto* best =
-        one == nullptr ? nullptr : time_of(*one, "read");  // the stricter bound: `read` combines nothing
-    if (together == nullptr || best == nullptr) continue;
-    const double times = p.gpus * best->median / together->median, least = 0.975 * p.gpus;
-    add(c,
-        fmt::format("{}{} at {} each, {}: so many times what one reads", counted(p.gpus, "GPU"),
-                    p.ranks > 1 ? ", a rank each," : "", size_in_words(p.bytes), p.type),
-        fmt::format("{:.3g}", least), fmt::format("{:.3f}", times), times >= least);
+    const auto gpus = counted(p.gpus, "GPU") + (p.ranks > 1 ? ", a rank each," : "");
+    const double least = 0.975 * p.gpus;
+    // The stricter bound: `read` combines nothing.
+    expect(
+        c,
+        fmt::format("{} at {} each, {}: so many times what one reads", gpus, size_in_words(p.bytes), p.type),
+        fmt::format("{:.3g}", least),
+        {time_at({1, 1, p.type, p.memory, p.bytes}, "read", "1 GPU"), time_at(p, "single-kernel", gpus)},
+        [&, gpus = p.gpus](std::span<const double> us) {
+          const double times = gpus * us[0] / us[1];
+          return judgement{fmt::format("{:.3f}", times), times >= least};
+        });
   }
   add_never_slower(all, 2, "single-kernel", "host-barrier", c);
   add_never_slower(all, 2, "single-kernel", "vendor", c);
@@ -197,9 +204,9 @@ void add_acceptance(std::span<const result> results, evaluation& e) {
         cub != nullptr && cub->found("gpu").find("H200") != std::string::npos) {
       const double published_us = number_of("CUB", "published", "2^28 int32", "H200", "time");
       const double us = median_of(*cub);
-      add(c, fmt::format("CUB, 2^28 int32 on an H200: published {:.1f} us", published_us), "5 %",
-          fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)),
-          is_within(us, published_us, 0.05));
+      c.push_back({fmt::format("CUB, 2^28 int32 on an H200: published {:.1f} us", published_us), "5 %",
+                   fmt::format("{:.1f} us, {:+.1f} %", us, 100 * (us / published_us - 1)),
+                   is_within(us, published_us, 0.05)});
     }
   add_never_slower(all, 1, "auto", "cub", c);
   add_never_slower(all, 1, "auto-graph", "cub-graph", c);
@@ -208,20 +215,21 @@ void add_acceptance(std::span<const result> results, evaluation& e) {
     return alone(p) && p.bytes >= 64 * kib && p.bytes <= 4 * mib;
   });
   if (const auto* r = least(middle, size))
-    add(c, "auto faster than cub, 64 KiB to 4 MiB", "1.3",
-        fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3);
+    c.push_back({"auto faster than cub, 64 KiB to 4 MiB", "1.3",
+                 fmt::format("{:.2f} at least, {}", r->ratio, r->where), r->ratio >= 1.3});
   const auto largest =
       ratios(all, "auto", "read", [](const place& p) { return alone(p) && p.bytes == 4 * gib; });
   if (const auto* r = most(largest, size))
-    add(c, "auto beside the best plain read at 4 GiB", "1.02",
-        fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02);
+    c.push_back({"auto beside the best plain read at 4 GiB", "1.02",
+                 fmt::format("{:.3f} at most, {}", r->ratio, r->where), r->ratio <= 1.02});
   const auto one_gib =
       ratios(all, "implicit", "grid-sync", [](const place& p) { return alone(p) && p.bytes == gib; });
   if (const auto* low = least(one_gib, size), *high = most(one_gib, size); low != nullptr)
-    add(c, "implicit over grid-sync at 1 GiB", "0.97 to 1.03",
-        fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio), low->ratio >= 0.97 && high->ratio <= 1.03);
+    c.push_back({"implicit over grid-sync at 1 GiB", "0.97 to 1.03",
+                 fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio),
+                 low->ratio >= 0.97 && high->ratio <= 1.03});
   add_small_sizes(all, c);
-  add_several(all, c);
+  add_several(results, all, c);
   e.add({"reduction-claims", "What sums on GPUs must hold"}, std::move(c));
 }
 

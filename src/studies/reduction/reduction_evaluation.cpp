@@ -34,7 +34,7 @@ family family_of(const result& r) {
           r.point.word("memory")};
 }
 
-const metric& time_of(const result& r) { return r.metrics.front(); }
+std::string words_of_way(const result& r) { return subject_of(r.point); }
 double gbps(const result& r, double us) { return r.point.number("bytes").value_or(0) / us * 1e-3; }
 
 // Adds a sentence: from which size on the best way with several threads is never slower than one thread.
@@ -50,7 +50,7 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
     const auto* best = least(ways, median_of);
     if (serial == nullptr || best == nullptr) continue;
     asked = true;
-    const bool pays = time_of(*best).ci95_high < time_of(*serial).ci95_low;
+    const bool pays = first_metric(*best).ci95_high < first_metric(*serial).ci95_low;
     if (!pays) since = 0;
     else if (since == 0) since = bytes;
   }
@@ -62,49 +62,59 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
                                           f.ranks > 1 ? "rank" : "thread"));
 }
 
-// Adds a sum to the table, and its rate to the curve of its way.
-void add_sum(const family& f, double bytes, const result& r, const result* read, table& t, curve& c) {
-  const auto& time = time_of(r);
-  t.add({members_of(f), f.type, f.memory, size_in_words(bytes), subject_of(r.point), &time, ci95_of(time),
-         gbps(r, time.median),
-         ratio(read == nullptr ? std::nullopt : std::optional(median_of(*read)), time.median)},
-        short_key(r.point));
-  c.name = subject_of(r.point);
-  c.reference = c.name == "read";
-  if (time.median <= 0) return;       // a difference of two runs that noise has swallowed
-  std::optional<double> least, most;  // of such a one's interval there is no rate
-  if (time.ci95_low > 0) least = gbps(r, time.ci95_high), most = gbps(r, time.ci95_low);
-  c.points.push_back({bytes, gbps(r, time.median), least, most, {}, {}, short_key(r.point)});
-}
-
-}  // namespace
-
-// Table VI and figures 15 and 16 of 000.
-evaluation evaluate(std::span<const result> all) {
-  evaluation e;
-  const auto sums =
-      where(all, is_measured_of("reduction"), [](const auto& r) { return is_a_time(time_of(r)); });
+// Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).
+table table_of(const frame<result>& sums) {
   table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
            "Every sum of every run was compared with the one that must come out. Share: of what the same "
            "members read without putting anything together."},
           {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
            "share | .1f %"}};
-  for (const auto& [f, some] : by(sums, family_of)) {
-    chart lines{{fmt::format("reduction-{}{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members,
-                             f.ranks > 1 ? "-ranks" : "", f.type, f.memory),
-                 "Sums: " + name_of(f), "Bytes that were added up over the time of one sum."},
-                {"data (bytes)", true},
-                {"throughput (GB/s)", true},
-                {}};
-    const by_size sizes = pivot(some, number("bytes"), [](const result& r) { return subject_of(r.point); });
-    std::map<std::string, curve> curves;
-    for (const auto& [bytes, here] : sizes)
-      for (const auto& [way, r] : here) add_sum(f, bytes, *r, at(here, "read"), t, curves[way]);
-    for (auto& [way, c] : curves) lines.curves.push_back(std::move(c));
-    e.figures.push_back(std::move(lines));
-    add_advice(f, sizes, e);
+  for (const auto& [f, some] : by(sums, family_of))
+    for (const auto& [bytes, here] : pivot(some, number("bytes"), words_of_way)) {
+      const auto* read = at(here, "read");
+      for (const auto& [way, r] : here) {
+        const double us = median_of(*r);
+        t.add({members_of(f), f.type, f.memory, size_in_words(bytes), way, us, ci95_of(first_metric(*r)),
+               gbps(*r, us), read == nullptr ? std::nullopt : ratio(median_of(*read), us)},
+              short_key(r->point));
+      }
+    }
+  return t;
+}
+
+// The rate of each way over the size (000, figures 15 and 16).
+chart rates_of(const family& f, const frame<result>& sums) {
+  chart rates{{fmt::format("reduction-{}{}{}-{}-{}", f.gpu ? "gpu-" : "", f.members,
+                           f.ranks > 1 ? "-ranks" : "", f.type, f.memory),
+               "Sums: " + name_of(f), "Bytes that were added up over the time of one sum."},
+              {"data (bytes)", true},
+              {"throughput (GB/s)", true},
+              {}};
+  for (const auto& [way, some] : by(sums, words_of_way)) {
+    curve one{.name = way, .reference = way == "read"};
+    for (const auto& [bytes, r] : one_by(some, number("bytes"))) {
+      const auto& time = first_metric(*r);
+      if (time.median <= 0) continue;     // a difference of two runs that noise has swallowed
+      std::optional<double> least, most;  // of such a one's interval there is no rate
+      if (time.ci95_low > 0) least = gbps(*r, time.ci95_high), most = gbps(*r, time.ci95_low);
+      one.points.push_back({bytes, gbps(*r, time.median), least, most, {}, {}, short_key(r->point)});
+    }
+    rates.curves.push_back(std::move(one));
   }
-  e.add(std::move(t));
+  return rates;
+}
+
+}  // namespace
+
+evaluation evaluate(std::span<const result> all) {
+  evaluation e;
+  const auto sums =
+      where(all, is_measured_of("reduction"), [](const auto& r) { return is_a_time(first_metric(r)); });
+  for (const auto& [f, some] : by(sums, family_of)) {
+    e.figures.push_back(rates_of(f, some));
+    add_advice(f, pivot(some, number("bytes"), words_of_way), e);
+  }
+  e.add(table_of(sums));
   add_costs(all, e);
   add_acceptance(all, e);
   return e;

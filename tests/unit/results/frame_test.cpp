@@ -135,6 +135,31 @@ TEST(expectations, stand_in_a_table_with_what_came_of_them) {
   EXPECT_EQ(e.expectations.size(), 3u);
 }
 
+TEST(expectations, of_missing_inputs_say_why_they_cannot_be_judged) {
+  result two, three, waived, failed;
+  for (auto* const r : {&two, &three}) r->status = result_status::measured, r->metrics.emplace_back();
+  two.metrics[0].median = 2, three.metrics[0].median = 3;
+  waived.reason = "it takes 2 GPUs";
+  failed.status = result_status::failed;
+  const auto judge = [](std::span<const double> v) {
+    return judgement{fmt::format("{:.1f}", v[0] / v[1]), v[0] < v[1]};
+  };
+  expectations all;
+  expect(all, "less", "1", {input_of(&two, "two"), input_of(&three, "three")}, judge);
+  expect(all, "more", "1", {input_of(&three, "three"), input_of(&two, "two")}, judge);
+  expect(all, "other", "1", {input_of(nullptr, "one"), input_of(&two, "two"), input_of(&waived, "many")},
+         judge);
+  expect(all, "nothing", "1", {input_of(nullptr, "one"), input_of(&failed, "bad")}, judge);
+  ASSERT_EQ(all.size(), 3u) << "nothing was measured of the last";
+  EXPECT_EQ(all[0].seen + " " + all[0].outcome(), "0.7 holds");
+  EXPECT_EQ(all[1].seen + " " + all[1].outcome(), "1.5 DOES NOT HOLD");
+  EXPECT_EQ(all[2].seen, "-");
+  EXPECT_EQ(all[2].outcome(), "not judged: one was not measured here; many: it takes 2 GPUs");
+  EXPECT_EQ(why_not(failed), "it was violated");
+  two.metrics.clear();
+  EXPECT_EQ(why_not(two), "its values are missing");
+}
+
 TEST(lines, are_fitted_and_followed) {
   const auto line = fit_line(std::vector{1.0, 2.0, 3.0}, std::vector{12.0, 14.0, 16.0});
   EXPECT_NEAR(line.slope, 2, 1e-12);

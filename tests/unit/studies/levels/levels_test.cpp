@@ -10,7 +10,6 @@
 #include "src/studies/levels/known_answers.hpp"
 #include "src/studies/levels/level_evaluation.hpp"
 #include "src/studies/levels/level_points.hpp"
-#include "src/studies/levels/level_results.hpp"
 #include "src/studies/levels/probe_checker.hpp"
 
 namespace mgsync {
@@ -216,6 +215,30 @@ TEST(expectations_of, a_probe_whose_code_is_not_what_it_says_has_no_figure) {
   EXPECT_EQ(blocks.rows[1][3], "none: 31 BAR between the clock reads, not 32");
 }
 
+// As results have it: a probe that was refused has no value at all.
+TEST(expectations_of, what_cannot_be_judged_says_why) {
+  auto values = expected_gpu();
+  std::erase_if(values, [](const level_value& v) {
+    return v.family == "shared_chase" || v.family == "cluster_relaxed_16" || v.family == "cluster_relaxed_8";
+  });
+  this_gpu gpu;
+  gpu.not_checked["shared_chase"] = "no LDS";
+  gpu.not_measured["cluster_relaxed_16"] = "no cluster of 16 fits";
+  gpu.not_checked["tile_sync_32"] = "no NOP";
+  const auto all = expectations_of(values, gpu);
+  const auto why = [&](const std::string& part) {
+    const auto found = std::ranges::find_if(all, [&](const auto& one) { return one.text.find(part) == 0; });
+    return found == all.end() ? "none" : found->outcome();
+  };
+  EXPECT_EQ(why("shared memory"), "not judged: the code of shared_chase is not what it says: no LDS");
+  EXPECT_EQ(why("cluster of 16"), "not judged: cluster_relaxed_16: no cluster of 16 fits");
+  EXPECT_EQ(why("cluster of 8"), "not judged: cluster_relaxed_8 was not measured here");
+  EXPECT_EQ(why("cluster of 4"), "holds");
+  const auto e = evaluate(values, gpu);
+  const auto& rows = named(e, "table-ii").rows;
+  EXPECT_TRUE(std::ranges::any_of(rows, [](const auto& row) { return row[4] == "none: no NOP"; }));
+}
+
 TEST(evaluate, tables_stand_beside_the_papers) {
   this_gpu gpu;
   gpu.name = "H200";
@@ -317,6 +340,17 @@ TEST(run_of, results_are_figures_in_cycles) {
   EXPECT_EQ(one.values[1].quantity, quantity::host);
   EXPECT_NEAR(one.values[1].value, 16.2, 1e-9);
   EXPECT_TRUE(run_of(all, 3).values.empty());
+}
+
+TEST(run_of, what_has_no_value_has_a_reason) {
+  std::vector<result> all{measured(probe("block_sync", 64), 1, 16, 300), {}, {}};
+  all[1].point = point_of(probe("cluster_release_16"), 1);
+  all[1].reason = "no cluster of 16 fits";
+  all[2].point = point_of(probe("shared_chase"), 1);
+  all[2].reason = std::string(probes::not_as_said) + "no LDS";
+  const auto gpu = run_of(all, 1).gpu;
+  EXPECT_EQ(gpu.not_measured.at("cluster_release_16"), "no cluster of 16 fits");
+  EXPECT_EQ(gpu.not_checked.at("shared_chase"), "no LDS");
 }
 
 std::optional<bool> holds_between(const std::vector<result>& all, const std::string& part) {

@@ -190,6 +190,17 @@ TEST(reduction_claims, hold_and_do_not_hold) {
   EXPECT_EQ(ending_of(evaluate({}), "auto"), "none");
 }
 
+TEST(reduction_claims, say_why_they_cannot_be_judged) {
+  constexpr double gib = 1073741824;
+  std::vector<result> all{on_gpus(2, "single-kernel", 4 * gib, 950)};
+  EXPECT_EQ(ending_of(evaluate(all), "2 GPUs at 4 GiB"), "not judged: read on 1 GPU was not measured here");
+  all.push_back(on_gpus(1, "read", 4 * gib, 935));
+  all.back().metrics.clear();
+  all.back().status = result_status::waived;
+  all.back().reason = "it does not fit";
+  EXPECT_EQ(ending_of(evaluate(all), "2 GPUs at 4 GiB"), "not judged: read on 1 GPU: it does not fit");
+}
+
 // One GPU takes as long as its bytes, two a barrier of 4 us more than half of them: they pay from 8 MiB on.
 TEST(reduction_advice, says_from_where_on_two_gpus_pay) {
   std::vector<result> all;
