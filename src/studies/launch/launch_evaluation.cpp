@@ -9,7 +9,6 @@
 #include "src/base/units.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
-#include "src/studies/launch/launch_figures.hpp"
 
 namespace mgsync::launch {
 

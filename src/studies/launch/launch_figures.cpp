@@ -1,11 +1,10 @@
-#include "src/studies/launch/launch_figures.hpp"
+#include "src/studies/launch/launch_evaluation.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "src/studies/launch/launch_evaluation.hpp"
 #include "src/studies/launch/wait_gradient.hpp"
 
 namespace mgsync::launch {
