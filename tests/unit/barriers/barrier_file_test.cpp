@@ -163,6 +163,31 @@ TEST(trial, that_writes_ahead_of_its_memory_says_whose) {
     EXPECT_EQ(seen.sentence, "wrote beside the 128 bytes of member 1's memory");
   }
 }
+// Counts from what its launch was told, in memory that begins as zeros.
+struct from_zero {
+  static constexpr const char* name = "from-zero";
+  static constexpr std::size_t bytes = 128;
+  explicit from_zero(const check::position& where) : at(where) {}
+  bool arrive_and_wait() {
+    auto* const count = at.part<std::uint32_t>(0);
+    __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL);
+    at.epoch += 1;
+    while (__atomic_load_n(count, __ATOMIC_ACQUIRE) < at.epoch * at.workers)
+      if (!at.go_on()) return false;
+    return true;
+  }
+  check::position at;
+};
+TEST(trial, without_a_start_begins_at_zero_and_crosses_no_wrap) {
+  auto s = of_two();
+  s.epoch = 0xffffff00u;
+  s.patience = std::chrono::seconds(60);
+  const auto seen = tried_with<from_zero>(s);
+  EXPECT_EQ(seen.how, user::ending::passed) << seen.sentence;
+  s.crosses_its_own = true;
+  EXPECT_EQ(tried_with<from_zero>(s).how, user::ending::refused);
+}
+
 TEST(trial, of_a_refused_shape_runs_nothing) {
   auto s = of_two();
   s.blocks = {1, 2};
