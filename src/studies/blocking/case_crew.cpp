@@ -82,8 +82,9 @@ case_starter starter_here() {
   std::error_code none;
   case_starter by;
   by.program = std::filesystem::read_symlink(this_program, none).string();
-  by.launcher = find_in_path("mpirun");
-  if (by.launcher.empty()) by.launcher = find_in_path("mpiexec");
+  // That of the MPI of this build goes first: beside it PATH may hold another MPI's.
+  for (const auto* launcher : {MGSYNC_MPIEXEC, "mpirun", "mpiexec"})
+    if (by.launcher.empty()) by.launcher = find_in_path(launcher);
   return by;
 }
 
