@@ -145,10 +145,10 @@ void refuse_documents(const options& typed) {
 // meanwhile.
 int tell_answer(const study& asked, const options& typed) {
   for (const auto& [option, word] : typed.given)
-    if (option != "json" && option != "figures")
+    if (option != "json" && option != "csv" && option != "figures")
       throw usage_error(
           fmt::format("--{}: a model answers, nothing is measured, and that option says nothing to it; "
-                      "accepted beside the model's own options: --json, --figures",
+                      "accepted beside the model's own options: --json, --csv, --figures",
                       option));
   prepare_files(typed);
   const topology::rank_view nowhere;
@@ -159,6 +159,8 @@ int tell_answer(const study& asked, const options& typed) {
     throw usage_error(
         fmt::format("--json {}: this answer is a file already, on stdout; accepted: the same without --json",
                     typed.json));
+  if (answered.csv.empty() && typed.given.contains("csv"))
+    throw usage_error("--csv: this answer has no rows; accepted: the same without --csv");
   must_not_write_over(typed, answered.read);
   named_files files;
   for (const auto& each : answered.figures)
@@ -170,6 +172,7 @@ int tell_answer(const study& asked, const options& typed) {
     document.update(*answered.document);
     write_json(typed, document.dump(2) + "\n");
   }
+  write_form(typed, "csv", answered.csv);
   print_table(typed, answered.text);
   return 0;
 }

@@ -155,6 +155,10 @@ void do_each(const std::vector<std::function<void()>>& steps) {
 
 void write_json(const output_request& asked, const std::string& text) { write_to(asked.json, text); }
 
+void write_form(const output_request& asked, std::string_view form, const std::string& text) {
+  if (const auto file = asked.forms.find(form); file != asked.forms.end()) write_to(file->second, text);
+}
+
 void write_documents(const output_request& asked, const json_document& document) {
   if (asked.anonymous) {
     output_request open = asked;

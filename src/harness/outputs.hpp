@@ -57,6 +57,8 @@ void must_not_write_over(const output_request&, std::span<const std::string> rea
 
 // Writes the text to the file of --json, where that was given.
 void write_json(const output_request&, const std::string& text);
+// The same for --csv, or another form of documents.
+void write_form(const output_request&, std::string_view form, const std::string& text);
 
 // Writes the document to --json and in the other requested forms. Tries all of them even if one cannot be
 // written.

@@ -104,6 +104,7 @@ struct study_answer {
   std::string text;  // ends with a newline
   std::vector<figure> figures{};
   std::shared_ptr<const nlohmann::ordered_json> document{};  // the same, naming its schema; nullptr: none
+  std::string csv{};                                         // the same as rows; empty: none
   std::vector<std::string> read{};                           // the files that it comes from
 };
 

@@ -66,6 +66,8 @@ def answers_of_a_model():
         said, seconds, megabytes = cost_of("pipeline", "--gemm", size)
         assert "on NVIDIA H200" in said and "docs/results/h200x1-pipeline-wgmma.json" in said and "TFLOP/s" in said, said
         assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
+        _, seconds, megabytes = cost_of("pipeline", "--gemm", size, "--all-tiles")
+        assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
     said = study("pipeline", "--gemm", "4096x4096x4096", "--json", "answer.json")
     with open("answer.json") as written:
         document = json.load(written)
@@ -73,6 +75,8 @@ def answers_of_a_model():
     assert re.search(f"{document['answer']['time_us']:.3f} us", said), said
     only = subprocess.run([PROGRAM, "study", "pipeline", "--gemm", "4096x4096x4096", "--json", "-"], capture_output=True, text=True, check=True)
     assert json.loads(only.stdout)["answer"]["best"] == document["answer"]["best"] and "best " in only.stderr, only
+    rows = study("pipeline", "--gemm", "4096x4096x4096", "--csv", "-").splitlines()
+    assert rows[0].startswith("gemm,kernel,tile") and rows[1].split(",")[2] == document["answer"]["best"]["tile"], rows[:2]
     # A machine of one's own: read, and not written over.
     with open("own.json", "w") as own:
         own.write(study("pipeline", "--machine", "h200"))
@@ -80,8 +84,8 @@ def answers_of_a_model():
     assert "would be written over it" in study("pipeline", "--gemm", "64x64x64", "--machine", "own.json", "--json", "own.json", code=2)
     os.mkfifo("slow.json")
     ends_on_sigterm("pipeline", "--gemm", "64x64x64", "--machine", "slow.json", after=0.5)
-    ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--solver", after=0.3)
-    checked, _, megabytes = cost_of("pipeline", "--gemm", "8192x28672x8192", "--solver")
+    ends_on_sigterm("pipeline", "--gemm", "8192x28672x8192", "--all-tiles", "--solver", after=0.3)
+    checked, _, megabytes = cost_of("pipeline", "--gemm", "8192x28672x8192", "--all-tiles", "--solver")
     assert ("solver       Z3" in checked or "no Z3 in this build" in checked) and (SANITIZED or megabytes < 200), (checked, megabytes)
     for made in ("answer.json", "own.json", "slow.json"):
         os.remove(made)
@@ -105,11 +109,13 @@ def main():
     for option in ("--json", "--csv", "--store"):
         refused(option, "out", because=f"{option} out")
     asked = ("pipeline", "--gemm", "512x512x512")
-    for words in (("--csv", "out"), ("--store", "out"), ("--seed", "1"), ("--dry-run",), ("--device", "host"), ("--tile", "128x128x64"),
-                  ("--size", "paper"), ("--kernel", "wgmma"), ("--timeout", "1s")):
+    for words in (("--store", "out"), ("--seed", "1"), ("--dry-run",), ("--device", "host"),
+                  ("--size", "paper"), ("--solver",), ("--timeout", "1s")):
         refused(*asked, *words, because=words[0])
     refused("pipeline", "--solver", because="--solver")
     refused("pipeline", "--machine", "h200", "--json", "out", because="--json out")
+    refused("pipeline", "--machine", "h200", "--csv", "out", because="--csv")
+    refused("pipeline", "--buffers", "2", because="--buffers")
     refused("pipeline", "--gemm", "1048577x1x1", because="1x1x1 to 1048576x1048576x1048576")
     answers_of_a_model()
     refused("--figures", "out", because="--figures")

@@ -47,6 +47,12 @@ std::string solver_line(const gemm_answer& a) {
                      a.agree ? "the same optimum" : "NOT the same optimum as brute force");
 }
 
+bool was_measured(const machine& m, const configuration& c) {
+  return std::ranges::any_of(m.tiles, [&](const tile_profile& p) {
+    return p.tile == c.tile && p.consumers == c.warps.consumers && p.producers == c.warps.producers;
+  });
+}
+
 // Sets the period from stage to stage, and the times that bound it from below: loading, multiplying, and the
 // loop through the buffers.
 void add_stage(const stage_times& t, const arrangement& warps, gemm_answer& a) {
@@ -58,19 +64,6 @@ void add_stage(const stage_times& t, const arrangement& warps, gemm_answer& a) {
   a.loading_ns = ns(load + t.query);
   a.multiplying_ns = ns(t.math + t.query);
   a.loop_ns = ns(latency + t.math + 2 * t.handover) / warps.buffers;
-}
-
-// The schedule of up to two output tiles; of a tile with too many stages to draw, only the first stages,
-// which do not depend on the later ones.
-timeline first_stages(const sm_work& work, const arrangement& warps) {
-  std::vector<stage_times> tiles(static_cast<std::size_t>(std::min<std::int64_t>(
-                                     work.tiles, work.stages > stages_drawn ? 1 : tiles_drawn)),
-                                 work.each);
-  if (static_cast<std::int64_t>(tiles.size()) == work.tiles) tiles.back() = work.last;
-  auto all = simulate(tiles, std::min(work.stages, stages_drawn), warps).activities;
-  if (work.stages > stages_drawn)
-    std::erase_if(all, [](const activity& one) { return one.kind == activity_kind::epilogue; });
-  return to_timeline(all, ticks_per_ns);
 }
 
 }  // namespace
@@ -87,6 +80,17 @@ extent read_extent(std::string_view words, std::string_view option, std::string_
     at = stop + 1;
   }
   return {values[0], values[1], values[2]};
+}
+
+timeline first_stages(const sm_work& work, const arrangement& warps) {
+  std::vector<stage_times> tiles(static_cast<std::size_t>(std::min<std::int64_t>(
+                                     work.tiles, work.stages > stages_drawn ? 1 : tiles_drawn)),
+                                 work.each);
+  if (static_cast<std::int64_t>(tiles.size()) == work.tiles) tiles.back() = work.last;
+  auto all = simulate(tiles, std::min(work.stages, stages_drawn), warps).activities;
+  if (work.stages > stages_drawn)
+    std::erase_if(all, [](const activity& one) { return one.kind == activity_kind::epilogue; });
+  return to_timeline(all, ticks_per_ns);
 }
 
 gemm_answer answer(const gemm_question& question) {
@@ -129,6 +133,11 @@ std::string to_text(const gemm_question& question, const gemm_answer& a) {
   }
   const configuration& best = a.best.best;
   line(fmt::format("  best         {}", in_words(best)));
+  line(std::string("  measured     ") + (was_measured(on, best) ? "this tile was, beside others"
+                                         : on.tiles.empty()
+                                             ? "no tile of this machine was: lines only"
+                                             : "no: no kernel with this tile and these consumers "
+                                               "was compiled or measured"));
   line(fmt::format("  time         {}, {:.3f}{} of it the launch: {:.2f} TFLOP/s",
                    duration(a.best.time.total), on.launch_ns / 1000, us(a.best.time.total) < 1e6 ? "" : " us",
                    a.tflops));

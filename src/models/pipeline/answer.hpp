@@ -42,10 +42,15 @@ struct gemm_answer {
 
 gemm_answer answer(const gemm_question&);
 
+// The schedule of up to two output tiles of an SM; of a tile with too many stages to draw, only the first
+// stages, which do not depend on the later ones.
+timeline first_stages(const sm_work&, const arrangement&);
+
 // What `mgsync study pipeline --gemm` prints, ending with a newline.
 std::string to_text(const gemm_question&, const gemm_answer&);
 
-// The same for scripts: a JSON object, schema "mgsync-gemm/1" (docs/results.md).
+// The same for scripts: a JSON object, schema "mgsync-gemm/1", and a row of CSV (docs/results.md).
 nlohmann::ordered_json to_document(const gemm_question&, const gemm_answer&);
+std::string to_csv(const gemm_question&, const gemm_answer&);
 
 }  // namespace mgsync::pipeline

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "src/models/pipeline/answer.hpp"
@@ -50,11 +51,12 @@ json of(const search_answer& a) {
 }  // namespace
 
 json to_document(const gemm_question& question, const gemm_answer& a) {
+  machine lines = question.on;
+  lines.tiles.clear();
   const bool found = a.best.how == search_answer::outcome::optimal;
-  json out{
-      {"schema", "mgsync-gemm/1"},       {"gemm", text(question.size)},
-      {"machine", to_json(question.on)}, {"impossible", a.impossible.empty() ? json() : json(a.impossible)},
-      {"warnings", a.warnings},          {"answer", of(a.best)}};
+  json out{{"schema", "mgsync-gemm/1"}, {"gemm", text(question.size)},
+           {"machine", to_json(lines)}, {"impossible", a.impossible.empty() ? json() : json(a.impossible)},
+           {"warnings", a.warnings},    {"answer", of(a.best)}};
   if (found) {
     out["answer"].update(
         {{"launch_us", question.on.launch_ns / 1000},
@@ -79,6 +81,17 @@ json to_document(const gemm_question& question, const gemm_answer& a) {
   out["solver"] = a.solver ? of(*a.solver) : json();
   if (a.solver) out["solver"]["agrees"] = a.agree;
   return out;
+}
+
+std::string to_csv(const gemm_question& question, const gemm_answer& a) {
+  std::string out = "gemm,tile,buffers,producers,consumers,time_us,launch_us,waiting_us,tflops\n";
+  if (a.best.how != search_answer::outcome::optimal) return out;
+  const configuration& c = a.best.best;
+  return out + fmt::format("{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.2f}\n", text(question.size), text(c.tile),
+                           c.warps.buffers, c.warps.producers, c.warps.consumers,
+                           static_cast<double>(a.best.time.total) / ticks_per_us,
+                           question.on.launch_ns / 1000,
+                           static_cast<double>(a.best.time.waiting) / ticks_per_us, a.tflops);
 }
 
 }  // namespace mgsync::pipeline

@@ -55,10 +55,16 @@ ticks waves_time(const sm_work& work, const arrangement& warps) {
   if (warps.persistent)
     throw std::invalid_argument("a persistent arrangement has no closed form; recurrences.hpp has its time");
   if (work.tiles < 1) throw std::invalid_argument("no output tile");
+  if (work.first && warps.consumers != 1)
+    throw std::invalid_argument("two consumers with another first output tile have no closed form");
   const ticks wave = wave_time(work.each, work.stages, warps),
               last = wave_time(work.last, work.stages, warps) + work.last.epilogue;
   const std::int64_t before = work.tiles - 1;
-  if (warps.consumers == 1) return before * (wave + work.each.epilogue) + last;
+  if (warps.consumers == 1) {
+    if (!work.first || before == 0) return before * (wave + work.each.epilogue) + last;
+    return wave_time(*work.first, work.stages, warps) + work.first->epilogue +
+           (before - 1) * (wave + work.each.epilogue) + last;
+  }
   // Tile j begins when tile j - 1 is multiplied and the epilogue of tile j - 2 is done.
   const auto begin = [&](std::int64_t tile) {
     return tile / 2 * (wave + std::max(wave, work.each.epilogue)) + tile % 2 * wave;

@@ -9,6 +9,8 @@
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
 
+extern const unsigned char mgsync_h200_machine[];  // made by cmake/embed.cmake; ends with a zero
+
 namespace mgsync::pipeline {
 
 namespace {
@@ -41,6 +43,14 @@ void check(const machine& m, std::string_view source) {
     throw usage_error(fmt::format("{}.producers: {}; accepted: 1, 2", source, m.producers));
 }
 
+// The least traffic of memory in bytes: A and B are read once and C is written once, except for what the L2
+// cache holds before and after.
+double least_traffic(const machine& m, extent size) {
+  const double rows = size.m, columns = size.n, cached = static_cast<double>(m.l2_bytes);
+  const double in = (rows + columns) * size.k * m.element_bytes, out = rows * columns * m.output_bytes;
+  return std::max(0.0, in - cached) + std::max(0.0, out - cached);
+}
+
 }  // namespace
 
 machine rtx_a6000() {
@@ -70,32 +80,8 @@ machine rtx_a6000() {
   return m;
 }
 
-machine h200() {
-  machine m;
-  m.name = "NVIDIA H200";
-  m.sms = 132;
-  m.shared_bytes = 231424;
-  m.accumulator_bytes = 131072;
-  m.persistent = true;
-  m.launch_ns = 3037.833;
-  m.dma = {37.138, 317.723};
-  m.dma_latency_ns = 162.583;
-  m.chip_bytes_per_ns = 21662.985;
-  m.math_work = work_unit::multiply_adds;
-  m.math = {184.721, 5538.844};
-  m.math_peak_per_ns = 3387.056;
-  m.epilogue = {0, 25.325};
-  const auto peaks = peaks_of(m.name);
-  m.peak_tflops = peaks.tflops;
-  m.memory_bytes_per_ns = peaks.bytes_per_ns;
-  m.l2_bytes = peaks.l2_bytes;
-  m.from =
-      "docs/results/h200x1-pipeline-wgmma.json, kernel wgmma, measured 2026-11-22 by mgsync 0.1.0 (0d3ed39)";
-  m.assumptions = {
-      "lines over 12 measured tiles, which they miss by 5.5 % (loads), 11.7 % (multiplying) and 2.8 % "
-      "(epilogue) in the mean",
-      "launch with what a block's first stage takes longer than its load; medians over the tiles",
-  };
+const machine& h200() {
+  static const machine m = read_machine(reinterpret_cast<const char*>(mgsync_h200_machine), "h200");
   return m;
 }
 
@@ -135,7 +121,20 @@ machine read_machine(std::string_view text, std::string_view source) {
 
 nlohmann::ordered_json to_json(const machine& m) { return mgsync::to_json(m, whole_doubles::with_a_point); }
 
-std::string write_machine(const machine& m) { return to_json(m).dump(2) + "\n"; }
+// The tiles, which are long, stand on a line each.
+std::string write_machine(const machine& m) {
+  machine lines = m;
+  lines.tiles.clear();
+  std::string text = to_json(lines).dump(2);
+  if (!m.tiles.empty()) {
+    text.erase(text.size() - 2);
+    text += ",\n  \"tiles\": [";
+    for (const auto& tile : m.tiles)
+      text += (&tile == &m.tiles.front() ? "\n    " : ",\n    ") + mgsync::to_json(tile).dump();
+    text += "\n  ]\n}";
+  }
+  return text + "\n";
+}
 
 stage_times times_on(const machine& m, extent tile, int active) {
   const auto load = [&](std::int64_t elements) {
@@ -197,20 +196,20 @@ std::string impossible(const machine& m, const std::vector<extent>& tiles) {
       text(*fastest), rate(*fastest), rate(*fastest) / m.peak_tflops, m.peak_tflops);
 }
 
+double ceiling_ns(const machine& m, extent size) {
+  return std::max(m.peak_tflops > 0 ? 2e-3 * size.m * size.n * size.k / m.peak_tflops : 0,
+                  m.memory_bytes_per_ns > 0 ? least_traffic(m, size) / m.memory_bytes_per_ns : 0);
+}
+
 std::vector<std::string> beyond_peaks(const machine& m, extent size, ticks total) {
   std::vector<std::string> found;
-  const double ns = static_cast<double>(total) / ticks_per_ns, rows = size.m, columns = size.n,
-               depth = size.k;
-  const double tflops = 2e-3 * rows * columns * depth / ns;
+  const double ns = static_cast<double>(total) / ticks_per_ns;
+  const double tflops = 2e-3 * size.m * size.n * size.k / ns;
   if (m.peak_tflops > 0 && tflops > m.peak_tflops)
     found.push_back(
         fmt::format("{:.2f} TFLOP/s are more than the hardware's peak of {}: no such time is possible",
                     tflops, m.peak_tflops));
-  // Least traffic of memory: A and B are read once and C is written once, except for what the L2 cache holds
-  // before and after.
-  const double in = (rows + columns) * depth * m.element_bytes, out = rows * columns * m.output_bytes,
-               cached = static_cast<double>(m.l2_bytes);
-  const double rate = (std::max(0.0, in - cached) + std::max(0.0, out - cached)) / ns;
+  const double rate = least_traffic(m, size) / ns;
   if (m.memory_bytes_per_ns > 0 && rate > m.memory_bytes_per_ns)
     found.push_back(fmt::format("A, B and C alone would pass through memory at {:.0f} GB/s, more than the "
                                 "hardware's peak of {}: no such time is possible",

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "src/base/fields.hpp"
+#include "src/models/pipeline/measured_tile.hpp"
 #include "src/models/pipeline/pipeline_model.hpp"
 
 namespace mgsync {
@@ -60,6 +61,8 @@ struct machine {
   std::int64_t l2_bytes = 0;             // how much of the operands may lie in L2
   std::string from;                      // where this was measured: file, date, commit
   std::vector<std::string> assumptions;  // what was not measured
+  std::vector<known_error> errors;       // of predictions with the tiles
+  std::vector<tile_profile> tiles;       // kernels that were compiled and measured there
   bool operator==(const machine&) const = default;
 };
 
@@ -101,14 +104,17 @@ void fields(auto& way, machine& m) {
   way.may("l2_bytes", m.l2_bytes);
   way.may("from", m.from);
   way.may("assumptions", m.assumptions);
+  way("errors", m.errors);
+  way("tiles", m.tiles);
 }
 
 // The paper's RTX A6000 (section 4.2): throughputs as printed, per ms; values missing in the paper are
 // assumed, and listed. No such machine can exist: see impossible().
 machine rtx_a6000();
 
-// One H200 with its wgmma kernels: the same as `--machine docs/results/h200x1-pipeline-wgmma.json`.
-machine h200();
+// One H200 with the kernels that were measured on it: h200.json, which is what `mgsync study pipeline
+// --machine h200x1-pipeline-wgmma.json,h200x1-pipeline-mma.json` prints in docs/results.
+const machine& h200();
 
 // What its maker states of a GPU, looked up by the name that the driver gives; zeros for GPUs that are not
 // listed here.
@@ -141,6 +147,10 @@ std::vector<stage_times> waves_on(const machine&, extent size, extent tile);
 
 // The rate in TFLOP/s when all SMs do nothing but multiply such tiles.
 double multiplying_tflops(const machine&, extent tile);
+
+// The least time in ns that a product can take on such hardware, by its maker's peaks of multiplying and of
+// memory; 0 where none is known.
+double ceiling_ns(const machine&, extent size);
 
 // Why no such machine can exist: its SMs would multiply one of these tiles faster than the hardware's peak.
 // Empty where it can, or where no peak is known.

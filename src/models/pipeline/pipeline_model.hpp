@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,11 +54,13 @@ struct stage_times {
 };
 
 // What one SM computes of a product, one output tile after the other: all alike except the last, when
-// fewer SMs may be busy. Stored as two entries and a count, because there may be millions of tiles.
+// fewer SMs may be busy, and where it is given the first of several. Stored as entries and a count, because
+// there may be millions of tiles.
 struct sm_work {
   stage_times each, last;
   std::int64_t tiles = 1;
   int stages = 1;  // of each output tile
+  std::optional<stage_times> first{};
   bool operator==(const sm_work&) const = default;
 };
 

@@ -127,13 +127,17 @@ time_of_tiles persistent_time(const sm_work& work, const arrangement& warps) {
         "at least one tile, one stage and one buffer are needed, and at most 12 buffers");
   const block sm(warps);
   moments now = sm.start();
-  if (work.tiles > 1) now = sm.tile(work.each, work.stages).repeated(work.tiles - 1)(now);
+  const bool begins = work.first && work.tiles > 1;
+  const std::int64_t alike = work.tiles - 1 - (begins ? 1 : 0);
+  if (begins) now = sm.tile(*work.first, work.stages)(now);
+  if (alike > 0) now = sm.tile(work.each, work.stages).repeated(alike)(now);
   now = sm.tile(work.last, work.stages)(now);
   const ticks query = work.last.query;
   time_of_tiles found{std::max(sm.mine(now), sm.others(now)) - query, 0};
   // A consumer counts as waiting whenever it does nothing else, up to the end of its last output tile.
   const auto busy = [&](const stage_times& t) { return work.stages * (t.math + query) + t.epilogue; };
-  found.waiting = sm.mine(now) + sm.others(now) - (work.tiles - 1) * busy(work.each) - busy(work.last);
+  found.waiting = sm.mine(now) + sm.others(now) - (begins ? busy(*work.first) : 0) - alike * busy(work.each) -
+                  busy(work.last);
   return found;
 }
 

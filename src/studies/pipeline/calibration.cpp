@@ -85,30 +85,13 @@ class rows_of_instance {
 
 tile_profile profile_of(const rows_of_instance& rows, int sms) {
   const product_row& any = rows.any();
-  tile_profile p{any.family,
-                 any.instance,
-                 any.producers,
-                 any.tile,
-                 any.consumers,
-                 any.math_warps,
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 0,
-                 {},
-                 {},
-                 {},
-                 {}};
+  tile_profile p;
+  p.family = any.family;
+  p.instance = any.instance;
+  p.producers = any.producers;
+  p.tile = any.tile;
+  p.consumers = any.consumers;
+  p.math_warps = any.math_warps;
   const int most = rows.most_buffers(), some = std::min(4, most);
   rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
   for (const int blocks : rows.block_counts())
@@ -149,9 +132,11 @@ tile_profile profile_of(const rows_of_instance& rows, int sms) {
   rows.each("epilogue", [&](const product_row& r) {
     if (stores_only(r)) p.store_alone.add(r.blocks, r.median_ns);
   });
+  std::map<int, by_active> widths;
   rows.each("store", [&](const product_row& r) {
-    if (stores_only(r)) p.store_by_width[r.size.n].add(r.blocks, r.median_ns);
+    if (stores_only(r)) widths[r.size.n].add(r.blocks, r.median_ns);
   });
+  for (auto& [width, ns] : widths) p.store_by_width.push_back({width, std::move(ns)});
   // Products with one output tile per SM, and with several.
   std::map<int, std::map<bool, std::map<int, double>>>
       waves_of;  // by stages, and by whether each output tile has its own block
@@ -226,16 +211,6 @@ line_fit fit_line(std::span<const work_and_time> points) {
   return fit;
 }
 
-double by_active::at(double active) const {
-  if (points_.empty()) return 0;
-  const auto after = points_.lower_bound(active);
-  if (after == points_.end()) return points_.rbegin()->second;
-  if (after == points_.begin() || after->first == active) return after->second;
-  const auto before = std::prev(after);
-  const double share = (active - before->first) / (after->first - before->first);
-  return before->second + share * (after->second - before->second);
-}
-
 std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all, int sms) {
   std::map<profile_key, std::vector<const product_row*>> by_key;
   for (const product_row& r : all)
@@ -244,41 +219,6 @@ std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all
   std::map<profile_key, tile_profile> profiles;
   for (auto& [key, rows] : by_key) profiles.emplace(key, profile_of(rows_of_instance(std::move(rows)), sms));
   return profiles;
-}
-
-double width_shift_ns(const tile_profile& p, int width, double active) {
-  const auto found = p.store_by_width.find(width);
-  return found == p.store_by_width.end() || p.store_alone.empty()
-             ? 0
-             : found->second.at(active) - p.store_alone.at(active);
-}
-
-double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages) {
-  if (late.empty() || stages <= early_stages) return early.at(active);
-  return (early_stages * early.at(active) +
-          (stages - early_stages) * std::max(early.at(active), late.at(active))) /
-         stages;
-}
-
-stage_times times_of(const tile_profile& p, double active, int buffers, int stages) {
-  stage_times t;
-  const double whole_round = mean_stage_ns(p.round, p.late_round, active, stages);
-  t.epilogue = of_cycles(p.epilogue.at(active));
-  if (buffers == 1) {  // nothing overlaps: a round is a load and then a multiplication
-    const double round = whole_round, math = std::min(p.math.at(active), round);
-    t.a.issue = t.a.latency = of_cycles(round - math);
-    t.math = of_cycles(math);
-    return t;
-  }
-  // Loads alone may contend with each other more than they do beside multiplying, and loads and multiplying
-  // slow each other down. So the period measured with both is what counts, and it is assigned to the slower
-  // of the two.
-  const double period = mean_stage_ns(p.both, p.late_both, active, stages);
-  double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
-  (load > math ? load : math) = period;
-  t.a = {of_cycles(load), of_cycles(std::max(load, whole_round - math))};
-  t.math = of_cycles(math);
-  return t;
 }
 
 machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts& facts) {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace mgsync::pipeline {
 
 namespace {
-
-constexpr double ticks_of_profile_per_ns = 1000;
 
 // How many SMs are busy in each wave of the product.
 std::vector<int> busy_sms(const product_row& row, int sms) {
@@ -19,16 +18,6 @@ std::vector<int> busy_sms(const product_row& row, int sms) {
   busy.back() = static_cast<int>(all - static_cast<std::int64_t>(busy.size() - 1) * sms);
   return busy;
 }
-
-// The share of an output tile that is stored, below 1 where the product is smaller than the tile. The columns
-// do not count where the epilogue was calibrated with C of this width, since that includes them.
-double stored_share(const product_row& row, const tile_profile& p) {
-  const auto share = [](int size, int tile) { return size < tile ? static_cast<double>(size) / tile : 1.0; };
-  return share(row.size.m, row.tile.m) *
-         (p.store_by_width.contains(row.size.n) ? 1.0 : share(row.size.n, row.tile.n));
-}
-
-bool is_persistent(const product_row& row) { return row.blocks < output_tiles(row.size, row.tile); }
 
 }  // namespace
 
@@ -46,49 +35,20 @@ error_summary summarize_errors(std::span<const std::pair<double, double>> predic
   return s;
 }
 
-double launch_ns(const product_row& row, const tile_profile& p, int sms) {
-  return p.launch.at(busy_sms(row, sms).front());
-}
-
 double simulated_ns(const product_row& row, const tile_profile& p, int sms) {
-  const auto busy = busy_sms(row, sms);
-  const bool stays = is_persistent(row);
-  const int depth = stages(row.size, row.tile), all_stages = depth * static_cast<int>(busy.size());
-  const double most = busy.front();
-  const auto to_profile_ticks = [](double ns) {
-    return static_cast<ticks>(std::llround(std::max(0.0, ns) * ticks_of_profile_per_ns));
-  };
-  std::vector<stage_times> tiles;
-  for (const int active : busy) tiles.push_back(times_of(p, active, row.buffers, depth));
-  // The first load of a block is not slowed down by anything beside it, as later ones are.
-  const double alone = p.round.at(most) - static_cast<double>(tiles.front().a.latency + tiles.front().math) /
-                                              ticks_of_profile_per_ns;
-  for (std::size_t i = 0; i + 1 < tiles.size(); ++i) {
-    const by_active& next =
-        stays ? (i == 0 ? p.next_tile : p.later_tile) : (i == 0 ? p.next_wave : p.later_wave);
-    tiles[i].epilogue =
-        to_profile_ticks(next.at(depth) + (stays ? 0 : alone) + width_shift_ns(p, row.size.n, most));
-  }
-  tiles.back().epilogue = to_profile_ticks(
-      (p.epilogue.at(busy.back()) + width_shift_ns(p, row.size.n, busy.back())) * stored_share(row, p));
-  const simulation run = simulate(tiles, depth, {1, stays ? row.consumers : 1, row.buffers, stays});
-  // Stores are hidden behind the next output tile, but cannot be faster than memory takes them.
-  const double stores = stays ? static_cast<double>(output_tiles(row.size, row.tile)) / sms * p.store_ns : 0;
-  const double stages_ns = p.round.at(most) + (depth - 1) * p.both.at(most);
-  const double cold =
-      (stays ? all_stages : depth) == 1 ? 0 : (row.buffers == 1 ? p.second_alone : p.second).at(most);
-  return p.launch.at(most) + p.first.at(most) + cold +
-         std::max(alone + static_cast<double>(run.total) / ticks_of_profile_per_ns, stages_ns + stores);
+  return time_with(p, row.size, {row.buffers, row.blocks}, sms).total;
 }
 
 double max_model_ns(const product_row& row, const tile_profile& p, int sms) {
   const auto busy = busy_sms(row, sms);
   const int depth = stages(row.size, row.tile);
+  tile_profile plain;  // without the widths of C, which this model does not know
+  plain.tile = row.tile;
   double sum = p.launch.at(busy.front()) + p.first.at(busy.front()) + p.round.at(busy.front()) -
                p.math.at(busy.front());
   for (const int active : busy)
     sum += std::max({depth * p.load.at(active), depth * p.math.at(active), p.next_tile.at(depth)});
-  return sum + p.epilogue.at(busy.back()) * stored_share(row, {});
+  return sum + p.epilogue.at(busy.back()) * stored_share(plain, row.size);
 }
 
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction& predicted) {
@@ -107,13 +67,35 @@ tile_choice_summary choices_of(std::span<const product_row> grid, const row_pred
   }
   tile_choice_summary out;
   out.sizes = sizes.size();
+  std::vector<double> all;
   for (const auto& [_, s] : sizes) {
     const double slower = 100 * (s.measured_of_choice / s.least_measured - 1);
+    all.push_back(slower);
     out.within_5_percent += slower <= 5;
     out.worst_percent = std::max(out.worst_percent, slower);
     out.mean_percent += slower / static_cast<double>(sizes.size());
   }
+  std::ranges::sort(all);
+  if (!all.empty()) {
+    out.median_percent = all[(all.size() - 1) / 2];
+    out.ninety_percent = all[(all.size() * 9 + 9) / 10 - 1];
+  }
   return out;
+}
+
+tile_choice_summary fixed_choice_of(std::span<const product_row> grid) {
+  std::map<int, const product_row*> instances;
+  for (const product_row& r : grid) instances.emplace(r.instance, &r);
+  tile_choice_summary best;
+  for (const auto& one : instances) {
+    const int instance = one.first;
+    auto fixed =
+        choices_of(grid, [instance](const product_row& r) { return r.instance == instance ? 1.0 : 2.0; });
+    if (!best.tile.empty() && fixed.mean_percent >= best.mean_percent) continue;
+    fixed.tile = text(one.second->tile) + (one.second->consumers == 2 ? ", ping-pong" : "");
+    best = std::move(fixed);
+  }
+  return best;
 }
 
 std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row> rows) {
@@ -138,6 +120,39 @@ std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>
 bool is_held_out(const product_row& r) {
   return r.loads && r.math && r.epilogue &&
          (r.set == "grid" || r.set == "random" || r.set == "large" || r.set == "asked");
+}
+
+tile_profile with_registers(tile_profile p, const gemm_family& family) {
+  const bool trades = &family == &wgmma_family && (p.consumers == 2 || p.math_warps == 8);
+  p.registers = trades ? traded_consumer_registers : most_registers;
+  p.producer_registers = trades ? traded_producer_registers : 0;
+  return p;
+}
+
+std::vector<known_error> known_errors(const measured_study& study) {
+  constexpr int kinds[] = {1024, 3072, 8192, 16384};
+  const auto profiles = profiles_of(study.products, study.facts.sms);
+  std::map<std::tuple<std::string, int, int>, std::vector<double>> off;
+  for (const product_row& r : study.products) {
+    const auto found = profiles.find({r.family, r.instance, r.producers});
+    if (!is_held_out(r) || found == profiles.end()) continue;
+    const int side = std::max({r.size.m, r.size.n, r.size.k});
+    const auto* const kind = std::ranges::lower_bound(kinds, side);
+    if (kind != std::end(kinds))
+      off[{r.family, r.producers, *kind}].push_back(
+          100 * std::abs(simulated_ns(r, found->second, study.facts.sms) / r.median_ns - 1));
+  }
+  const auto to_hundredth = [](double percent) { return std::round(percent * 100) / 100; };
+  std::vector<known_error> all;
+  for (auto& [key, errors] : off) {
+    const auto& [kernel, producers, side] = key;
+    std::ranges::sort(errors);
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+    all.push_back({kernel, producers, side, static_cast<int>(errors.size()),
+                   to_hundredth(sum / static_cast<double>(errors.size())),
+                   to_hundredth(errors[(errors.size() * 9 + 9) / 10 - 1]), to_hundredth(errors.back())});
+  }
+  return all;
 }
 
 std::vector<std::string> violations_of(std::span<const stamp_row> rows) {

@@ -9,6 +9,7 @@
 
 #include "src/models/pipeline/simulator.hpp"
 #include "src/studies/pipeline/calibration.hpp"
+#include "src/studies/pipeline/gemm_instances.hpp"
 
 namespace mgsync::pipeline {
 
@@ -29,18 +30,19 @@ double simulated_ns(const product_row&, const tile_profile&, int sms);
 // The time in ns by the second model: launch + first load + sum over waves of max(DMA, math, epilogue) + last
 // epilogue.
 double max_model_ns(const product_row&, const tile_profile&, int sms);
-// The time in ns of an empty launch like that of this row, which is subtracted as in the paper.
-double launch_ns(const product_row&, const tile_profile&, int sms);
 
 // The tile that the model chooses beside the one that measured best, for each size of the grid.
 struct tile_choice_summary {
   std::size_t sizes = 0;
   std::size_t within_5_percent = 0;
   double worst_percent = 0;  // how much slower the model's choice is than the best tile
-  double mean_percent = 0;
+  double mean_percent = 0, median_percent = 0, ninety_percent = 0;
+  std::string tile{};  // of fixed_choice_of
 };
 using row_prediction = std::function<double(const product_row&)>;
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction&);
+// The same for the one tile that, taken for every size, costs the least in the mean.
+tile_choice_summary fixed_choice_of(std::span<const product_row> grid);
 
 // The synthetic kernel: the costs fitted to the calibration rows, and the errors over the held-out rows, by
 // semaphore and over all.
@@ -57,6 +59,13 @@ std::vector<activity> activities_of(std::span<const stamp_row> one_timeline);
 
 // The violations in the stages of one recorded run, one sentence each.
 std::vector<std::string> violations_of(std::span<const stamp_row> one_timeline);
+
+// The same profile with the registers that the kernel's threads have.
+tile_profile with_registers(tile_profile, const gemm_family&);
+
+// How far the model is off for each kernel, by the largest side of the products: to 1024, 3072 and 16384.
+struct measured_study;
+std::vector<known_error> known_errors(const measured_study&);
 
 // Whether the row was not used in calibration.
 bool is_held_out(const product_row&);

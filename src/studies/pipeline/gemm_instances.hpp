@@ -38,6 +38,10 @@ inline constexpr std::array<gemm_instance, 12> wgmma_instances = {{{{64, 64, 64}
                                                                    {{64, 128, 64}, 2, 4},
                                                                    {{64, 256, 64}, 2, 4}}};
 
+// The registers of a thread: what it may use, and what setmaxnreg leaves a producer's where two warpgroups
+// multiply; with fewer there are enough for all.
+inline constexpr int most_registers = 255, traded_consumer_registers = 232, traded_producer_registers = 40;
+
 struct gemm_family {
   std::string_view name;
   std::string_view instruction;  // the multiplication, for people to read

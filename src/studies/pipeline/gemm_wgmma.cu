@@ -172,10 +172,10 @@ __global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
   // 168 registers per thread of three warpgroups; with one consumer there are enough for both without
   // trading.
   if (warp < group_warps) {
-    if constexpr (Groups == 2) give_registers<40>();
+    if constexpr (Groups == 2) give_registers<traded_producer_registers>();
     if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block);
   } else {
-    if constexpr (Groups == 2) take_registers<232>();
+    if constexpr (Groups == 2) take_registers<traded_consumer_registers>();
     consume<TM, TN, TK, PingPong>(x, buffer, at_block, warp / group_warps - 1, warp % group_warps, lane);
   }
 }

@@ -244,7 +244,7 @@ std::vector<named_value> product_figures(std::span<const product_row> rows, int 
   double rate = 0, work = 0;
   for (const product_row& r : rows) {
     if (!is_held_out(r)) continue;
-    const double launch = launch_ns(r, p, sms);
+    const double launch = launch_ns(p, r.size, sms);
     pairs.emplace_back(simulated_ns(r, p, sms) - launch, r.median_ns - launch);
     const double flops = 1.0 * r.size.m * r.size.n * r.size.k;
     if (flops > work || (flops == work && rate_tflops(r) > rate)) work = flops, rate = rate_tflops(r);

@@ -1,48 +1,30 @@
 // Study pipeline: warp specialization (paper 003). Which configuration of a matrix product in stages is best,
 // how long it takes and why, on a machine that a file describes or on the paper's.
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
 #include "src/harness/study.hpp"
 #include "src/models/pipeline/answer.hpp"
-#include "src/results/files/json_document.hpp"
-#include "src/results/files/packed_text.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/kernel_checkers.hpp"
 #include "src/studies/pipeline/kernel_rows.hpp"
 #include "src/studies/pipeline/kernel_subjects.hpp"
+#include "src/studies/pipeline/model_answers.hpp"
 #include "src/studies/pipeline/rows_in_turn.hpp"
 
 namespace mgsync {
 namespace pipeline { namespace {
 
-figure picture_of(const gemm_question& asked, const timeline& schedule) {
-  mgsync::timeline picture{
-      {"pipeline-schedule",
-       fmt::format("Loads and products of one SM: {}x{}x{}", asked.size.m, asked.size.n, asked.size.k),
-       fmt::format("Simulated, on {}.", asked.on.name)},
-      "ns",
-      {}};
-  std::map<std::string, std::size_t> places;
-  for (const auto& span : schedule) {
-    const auto [place, is_new] = places.try_emplace(span.track, picture.tracks.size());
-    if (is_new) picture.tracks.push_back({span.track, {}});
-    picture.tracks[place->second].events.push_back(
-        {span.event.substr(0, span.event.find(' ')), span.begin, span.end});
-  }
-  return picture;
-}
-
 enum class kernel { synthetic, mma, wgmma };
 constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthetic, synthetic_kernel_name},
                                                                 {kernel::mma, mma_family.name},
                                                                 {kernel::wgmma, wgmma_family.name}};
-constexpr axis_of<kernel> kernels({.name = "kernel", .help = "which kernels are measured"}, kernel_words);
+constexpr axis_of<kernel> kernels({.name = "kernel",
+                                   .help = "which kernels are measured; with --gemm: considered"},
+                                  kernel_words);
 
 // The tiles of all kernel families, each once.
 std::vector<std::pair<extent, std::string>> compiled_tiles() {
@@ -54,7 +36,8 @@ std::vector<std::pair<extent, std::string>> compiled_tiles() {
   return all;
 }
 constexpr axis_of<extent> tiles(
-    {.name = "tile", .help = "of mma and wgmma: which instantiations are measured, as 128x128x64"},
+    {.name = "tile",
+     .help = "of mma and wgmma: which instantiations are measured, as 128x128x64; with --gemm: considered"},
     names_in<compiled_tiles>{});
 
 constexpr axis_of<std::string> sizes({.name = "size",
@@ -77,27 +60,46 @@ constexpr axis_of<extent> product(
                       return std::size_t{1};
                     }});
 
-// The file is read once, where it is used, since it may be a pipe.
+// A file is read once, where it is used, since it may be a pipe.
 constexpr axis_of<std::string> machines({.name = "machine",
-                                         .help = "the machine it runs on, else h200; alone: prints its "
-                                                 "machine file. paper: the RTX A6000 of paper 003, "
-                                                 "which is impossible",
-                                         .counts = word_count::one,
+                                         .help = "the machine it runs on; alone: prints its machine file. "
+                                                 "paper: the RTX A6000 of paper 003, which is impossible",
                                          .asks_model = true},
-                                        read_by<std::string>{.accepted = machine_files,
+                                        read_by<std::string>{.defaults = "h200",
+                                                             .accepted = machine_files,
                                                              .read = [](auto words, auto& into) {
                                                                into.push_back(words.front());
                                                                return std::size_t{1};
                                                              }});
 
-constexpr axis_of<bool> solver(
-    {.name = "solver",
-     .help = "asks the solver (Z3) as well, for at most 4 s: a check of the answer, "
-             "and never faster",
+constexpr axis_of<int> buffers({.name = "buffers",
+                                .help = "with --gemm: with how many buffers, else as is best",
+                                .asks_model = true},
+                               numbers_in{.least = 1, .most = 8, .defaults = "1-8", .ranges = true});
+constexpr axis_of<int> producers({.name = "producers",
+                                  .help = "with --gemm: with how many producers, else as is best",
+                                  .asks_model = true},
+                                 numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
+constexpr axis_of<int> consumers({.name = "consumers",
+                                  .help = "with --gemm: 1, or 2 that take turns (ping-pong); else as is best",
+                                  .asks_model = true},
+                                 numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
+constexpr axis_of<bool> all_tiles(
+    {.name = "all_tiles",
+     .help = "with --gemm: also tiles that no kernel was compiled or measured with, by "
+             "lines over those that were",
      .counts = word_count::none,
      .asks_model = true});
 
-constexpr const axis_declaration* axes[] = {&kernels, &tiles, &sizes, &product, &machines, &solver};
+constexpr axis_of<bool> solver(
+    {.name = "solver",
+     .help = "with --gemm by lines: asks the solver (Z3) as well, for at most 4 s: a check "
+             "of the answer, and never faster",
+     .counts = word_count::none,
+     .asks_model = true});
+
+constexpr const axis_declaration* axes[] = {&kernels, &tiles,     &sizes,     &product,   &machines,
+                                            &buffers, &producers, &consumers, &all_tiles, &solver};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: every product and every handover is compared"},
@@ -115,73 +117,22 @@ bool wants(const study_request& asked, kernel one) {
 
 kernel kernel_of(const gemm_family& family) { return &family == &mma_family ? kernel::mma : kernel::wgmma; }
 
-constexpr std::chrono::milliseconds solver_limit{4000};
-
-bool is_file(std::string_view machine) { return machine != "h200" && machine != "paper"; }
-
-std::string machine_name(const study_request& asked) {
-  const auto* name = asked.find(machines);
-  return name == nullptr ? "h200" : *name;
-}
-
-// The machine that was asked for: by name, from a machine file, or from results of this study, in which case
-// lines are fitted over the tiles that were measured of one kernel.
-machine machine_from(const study_request& asked) {
-  const auto name = machine_name(asked);
-  const auto text = is_file(name) ? read_text(name, machine_files) : "";
-  const bool results = text.find(results_schema) != std::string::npos;
-  if (!results && asked.typed(kernels))
-    throw usage_error("--kernel: it is for results with several kernels; accepted: with --machine FILE, "
-                      "where FILE is results of `mgsync study pipeline`");
-  if (name == "paper") return rtx_a6000();
-  if (!is_file(name)) return h200();
-  if (!results) {
-    auto read = read_machine(text, name);
-    read.from = read.from.empty() ? name : fmt::format("{}: {}", name, read.from);
-    return read;
-  }
-  const auto document = parse_json(text, name);
-  for (const auto& [_, study] : studies_in(document.results)) {
-    const auto profiles = profiles_of(study.products, study.facts.sms);
-    for (const gemm_family* family : {&wgmma_family, &mma_family}) {
-      std::vector<tile_profile> measured;
-      for (const auto& [key, profile] : profiles)
-        if (std::get<0>(key) == family->name && std::get<2>(key) == 1 && wants(asked, kernel_of(*family)))
-          measured.push_back(profile);
-      if (measured.size() < 2) continue;
-      auto fitted = fit_machine(measured, study.facts).on;
-      fitted.from =
-          fmt::format("{}, kernel {}, measured {} by mgsync {}", name, family->name,
-                      document.started.substr(0, document.started.find('T')), document.machine.mgsync);
-      return fitted;
-    }
-  }
-  throw usage_error(fmt::format("--machine {}: these results hold no two tiles of {}; accepted: {}", name,
-                                fmt::join(asked.words_of(kernels), ", "), machine_files));
-}
-
 study_answer answer_for(const study_request& asked) {
-  const auto name = machine_name(asked);
-  const std::vector<std::string> read(is_file(name) ? 1 : 0, name);
-  for (const axis_declaration* unused :
-       {static_cast<const axis_declaration*>(&tiles), static_cast<const axis_declaration*>(&sizes)})
-    if (asked.typed(*unused))
-      throw usage_error(fmt::format("--{}: it chooses what is measured, and here a model answers; accepted: "
-                                    "--gemm, --machine, --kernel, --solver, or --{} without these",
-                                    unused->name, unused->name));
-  const auto* size = asked.find(product);
-  if (size == nullptr) {
-    if (asked.typed(solver))
-      throw usage_error("--solver: it checks the answer to --gemm; accepted: with --gemm MxNxK");
-    return {write_machine(machine_from(asked)), {}, nullptr, read};
-  }
-  gemm_question question{*size, machine_from(asked), name == "paper" ? paper_space() : wide_space()};
-  if (asked.typed(solver)) question.solver_limit = solver_limit;
-  const auto answered = answer(question);
-  return {to_text(question, answered),
-          {picture_of(question, answered.schedule)},
-          std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
-          read};
+  if (asked.typed(sizes))
+    throw usage_error("--size: it chooses what is measured, and here a model answers; accepted: --gemm, or "
+                      "--size without it");
+  model_request wanted;
+  if (const auto* size = asked.find(product)) wanted.size = *size;
+  wanted.machines = asked.values(machines);
+  if (asked.typed(kernels))
+    for (const kernel one : asked.values(kernels)) wanted.of.kernels.push_back(kernels.word_for(one));
+  if (asked.typed(tiles)) wanted.of.tiles = asked.values(tiles);
+  if (asked.typed(buffers)) wanted.of.buffers = asked.values(buffers);
+  if (asked.typed(producers)) wanted.of.producers = asked.values(producers);
+  if (asked.typed(consumers)) wanted.of.consumers = asked.values(consumers);
+  wanted.all_tiles = asked.typed(all_tiles);
+  wanted.solver = asked.typed(solver);
+  return answer_to(wanted);
 }
 
 constexpr int held_out_settings = 60;  // for each kind of semaphore
@@ -238,12 +189,12 @@ void add_products(const study_request& asked, const gemm_family& family, std::ve
   const auto held_out = read_sizes(asked.values(sizes));
   const auto& wanted = asked.values(tiles);
   for (int i = 0; i < static_cast<int>(family.instances.size()); ++i)
-    for (int producers = 1; producers <= family.most_producers; ++producers) {
-      const product_choice of{&family, i, producers};
+    for (int loading = 1; loading <= family.most_producers; ++loading) {
+      const product_choice of{&family, i, loading};
       if (std::ranges::find(wanted, of.compiled().tile) == wanted.end()) continue;
       auto m = planned(asked, family.name, of.compiled().consumers == 2 ? "ping-pong" : "");
       set(m.point, tiles, of.compiled().tile);
-      m.point.set("producers", static_cast<double>(producers));
+      m.point.set("producers", static_cast<double>(loading));
       m.point.set("sizes", fmt::format("{}", fmt::join(asked.values(sizes), ",")));
       m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
       const auto plan = std::make_shared<kernel_plan>();

@@ -18,8 +18,16 @@ void show(const measured_study&, const std::string& machine, evaluation& e);
 void add_paper_products(const measured_study&, const std::map<profile_key, tile_profile>&,
                         const std::string& name, evaluation& e);
 
-// The name of a kernel in tables: "mma, 2 producers".
+// How kernels and kinds of products are called.
 std::string kernel_name(const std::string& family, int producers);
+std::string set_name(const std::string& set);
+
+// Which of four models tells the time of products that none of them saw; empty where there are none.
+table claims_of(const measured_study&, const std::map<profile_key, tile_profile>&, figure_heading);
+// Two of them, in ns: equations (1) to (3) of the paper in waves, each with its launch and epilogue, from
+// loading and multiplying measured apart; and as many stages as the most loaded SM has, one after the other.
+double paper_equations_ns(const product_row&, const tile_profile&, int sms);
+double straight_line_ns(const product_row&, const tile_profile&, int sms);
 
 // A timeline of one recorded run; beneath each agent stands the simulation with these costs.
 mgsync::timeline simulated_over_measured(std::span<const stamp_row> one_timeline, const semaphore_costs&);

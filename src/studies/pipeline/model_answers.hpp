@@ -1,0 +1,25 @@
+// What the model answers without measuring anything: `mgsync study pipeline --gemm` and `--machine`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/harness/study.hpp"
+#include "src/models/pipeline/measured_answer.hpp"
+
+namespace mgsync::pipeline {
+
+// What was asked for, as values.
+struct model_request {
+  std::optional<extent> size{};         // none: the machine's file is asked for
+  std::vector<std::string> machines{};  // "h200", "paper", or files
+  considered of{};                      // lists are empty where nothing was typed
+  bool all_tiles = false;
+  bool solver = false;
+};
+
+// Throws usage_error for what does not go together.
+study_answer answer_to(const model_request&);
+
+}  // namespace mgsync::pipeline
