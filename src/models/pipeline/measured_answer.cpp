@@ -29,7 +29,7 @@ bool wants(const std::vector<Value>& these, const Value& one) {
   return these.empty() || std::ranges::find(these, one) != these.end();
 }
 
-int most_buffers(const machine& m, const tile_profile& p) {
+int room_for_buffers(const machine& m, const tile_profile& p) {
   return static_cast<int>(
       std::min<std::int64_t>(8, m.shared_bytes / buffer_bytes(m, {p.tile, {1, 1, 1, true}})));
 }
@@ -37,7 +37,7 @@ int most_buffers(const machine& m, const tile_profile& p) {
 // The numbers of buffers that fit, the usual one first.
 std::vector<int> buffers_of(const measured_question& asked, const tile_profile& p) {
   std::vector<int> all;
-  const int most = most_buffers(asked.on, p), usual = std::min(usual_buffers, most);
+  const int most = room_for_buffers(asked.on, p), usual = std::min(usual_buffers, most);
   for (int buffers = 1; buffers <= most; ++buffers)
     if (wants(asked.of.buffers, buffers)) all.push_back(buffers);
   std::ranges::stable_sort(all, {}, [&](int buffers) { return std::abs(buffers - usual); });
@@ -167,7 +167,7 @@ measured_answer answer(const measured_question& asked) {
     for (const tile_profile& p : asked.on.tiles)
       known.push_back(fmt::format("{} {} with {} and {}, at most {}", p.family, text(p.tile),
                                   counted(p.producers, "producer"), counted(p.consumers, "consumer"),
-                                  counted(most_buffers(asked.on, p), "buffer")));
+                                  counted(room_for_buffers(asked.on, p), "buffer")));
     throw usage_error(fmt::format("--gemm: no kernel that was compiled and measured on {} is of this kernel, "
                                   "tile, and number of buffers, producers and consumers; accepted: {}",
                                   asked.on.name, fmt::join(known, "; ")));

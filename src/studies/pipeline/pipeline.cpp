@@ -72,18 +72,19 @@ constexpr axis_of<std::string> machines({.name = "machine",
                                                                return std::size_t{1};
                                                              }});
 
-constexpr axis_of<int> buffers({.name = "buffers",
-                                .help = "with --gemm: with how many buffers, else as is best",
-                                .asks_model = true},
-                               numbers_in{.least = 1, .most = 8, .defaults = "1-8", .ranges = true});
-constexpr axis_of<int> producers({.name = "producers",
-                                  .help = "with --gemm: with how many producers, else as is best",
-                                  .asks_model = true},
-                                 numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
-constexpr axis_of<int> consumers({.name = "consumers",
-                                  .help = "with --gemm: 1, or 2 that take turns (ping-pong); else as is best",
-                                  .asks_model = true},
-                                 numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
+constexpr axis_of<int> buffer_counts({.name = "buffers",
+                                      .help = "with --gemm: with how many buffers, else as is best",
+                                      .asks_model = true},
+                                     numbers_in{.least = 1, .most = 8, .defaults = "1-8", .ranges = true});
+constexpr axis_of<int> producer_counts({.name = "producers",
+                                        .help = "with --gemm: with how many producers, else as is best",
+                                        .asks_model = true},
+                                       numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
+constexpr axis_of<int> consumer_counts(
+    {.name = "consumers",
+     .help = "with --gemm: 1, or 2 that take turns (ping-pong); else as is best",
+     .asks_model = true},
+    numbers_in{.least = 1, .most = 2, .defaults = "1,2"});
 constexpr axis_of<bool> all_tiles(
     {.name = "all_tiles",
      .help = "with --gemm: also tiles that no kernel was compiled or measured with, by "
@@ -98,8 +99,9 @@ constexpr axis_of<bool> solver(
      .counts = word_count::none,
      .asks_model = true});
 
-constexpr const axis_declaration* axes[] = {&kernels, &tiles,     &sizes,     &product,   &machines,
-                                            &buffers, &producers, &consumers, &all_tiles, &solver};
+constexpr const axis_declaration* axes[] = {&kernels,   &tiles,         &sizes,           &product,
+                                            &machines,  &buffer_counts, &producer_counts, &consumer_counts,
+                                            &all_tiles, &solver};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: every product and every handover is compared"},
@@ -127,9 +129,9 @@ study_answer answer_for(const study_request& asked) {
   if (asked.typed(kernels))
     for (const kernel one : asked.values(kernels)) wanted.of.kernels.push_back(kernels.word_for(one));
   if (asked.typed(tiles)) wanted.of.tiles = asked.values(tiles);
-  if (asked.typed(buffers)) wanted.of.buffers = asked.values(buffers);
-  if (asked.typed(producers)) wanted.of.producers = asked.values(producers);
-  if (asked.typed(consumers)) wanted.of.consumers = asked.values(consumers);
+  if (asked.typed(buffer_counts)) wanted.of.buffers = asked.values(buffer_counts);
+  if (asked.typed(producer_counts)) wanted.of.producers = asked.values(producer_counts);
+  if (asked.typed(consumer_counts)) wanted.of.consumers = asked.values(consumer_counts);
   wanted.all_tiles = asked.typed(all_tiles);
   wanted.solver = asked.typed(solver);
   return answer_to(wanted);
