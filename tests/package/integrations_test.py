@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""What other people's node checks need of mgsync accept: the NHC check, the SuperBench plugin and the ReFrame test, each on the
+interface of the version that it names. Where Python has the real package it is used; else what stands here of it: the base
+classes' attributes and the calls that they make, in their order. Usage: integrations_test.py MGSYNC SOURCES"""
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import types
+
+MGSYNC, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
+
+# Of NHC 1.4.3: die() logs and ends the run with the code, dbg() says something where debugging is on.
+NHC = """
+function log() { echo "$*"; }
+function dbg() { echo "DEBUG: $*"; }
+function die() { local RET=$1; shift; log "ERROR:  nhc:  Health check failed:  $*"; exit "$RET"; }
+"""
+
+
+def nhc():
+    broken = work / "broken.machine"
+    machine = json.loads((SOURCES / "docs/results/h200x2.machine").read_text())
+    machine["links"][0]["width"] = 9
+    broken.write_text(json.dumps(machine))
+
+    def check(line):
+        script = f"{NHC}\nMGSYNC={shlex.quote(MGSYNC)}\n. {shlex.quote(str(SOURCES / 'integrations/nhc/mgsync.nhc'))}\n{line} && echo passed\n"
+        return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+
+    good = check(f"check_mgsync_look --topology {SOURCES}/docs/results/h200x2.machine")
+    assert good.returncode == 0 and good.stdout == "passed\n", good
+    bad = check(f"check_mgsync_look --topology {broken}")
+    assert bad.returncode == 1 and "failed:  check_mgsync_look:  This node is not normal, and was not measured: GPU 0 has 9" in bad.stdout, bad
+    unknown = check(f"check_mgsync_look --topology {SOURCES}/tests/machines/dgx-h100.machine")
+    assert unknown.returncode == 0 and "DEBUG: check_mgsync_look:  cannot be told (exit code 2)" in unknown.stdout, unknown
+
+
+def node(code):
+    """A program that says what mgsync accept said of a made-up node, with its exit code."""
+    lines = work / "fleet.jsonl"
+    if not lines.exists():
+        subprocess.run([sys.executable, SOURCES / "tests/package/made_up_fleet.py", "16", "1", lines], capture_output=True, check=True)
+    record = next(r for r in map(json.loads, lines.read_text().splitlines()) if r["exit_code"] == code)
+    folder = work / f"bin-{code}"
+    folder.mkdir(exist_ok=True)
+    (folder / "record").write_text(json.dumps(record, separators=(",", ":")) + "\n")
+    program = folder / "mgsync"
+    program.write_text(f"""#!/bin/bash
+file=-
+for word; do [ "$last" = --line ] && file=$word; last=$word; done
+if [ "$file" = - ]; then cat {folder}/record; else cat {folder}/record >>"$file"; fi
+exit {code}
+""")
+    program.chmod(0o755)
+    return folder, record
+
+
+def module_of(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def has(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def superbench_stub():
+    """Of SuperBench 0.11: what micro_base.py and the registry do around a plugin of a program."""
+    import argparse
+
+    class Result:
+        def __init__(self):
+            self.result, self.raw_data, self.return_code = {}, {}, 0
+
+        def add_raw_data(self, metric, value, log_raw_data):
+            self.raw_data.setdefault(metric, []).append(value)
+
+        def add_result(self, metric, value):
+            assert isinstance(value, (int, float)), (metric, value)
+            self.result.setdefault(metric, []).append(value)
+
+        def set_return_code(self, code):
+            self.return_code = code
+
+    class MicroBenchmarkWithInvoke:
+        def __init__(self, name, parameters=""):
+            self._name, self._argv, self._curr_run_index = name, parameters.split(), 0
+            self._commands, self._bin_name, self._result = [], None, Result()
+            self._parser = argparse.ArgumentParser(add_help=False)
+
+        def add_parser_arguments(self):
+            self._parser.add_argument("--bin_dir", type=str, default=None)
+            self._parser.add_argument("--log_raw_data", action="store_true", default=False)
+
+        def _preprocess(self):
+            self.add_parser_arguments()
+            self._args = self._parser.parse_args(self._argv)
+            self._args.bin_dir = self._args.bin_dir or os.path.join(os.environ.get("SB_MICRO_PATH", ""), "bin")
+            return os.path.exists(os.path.join(self._args.bin_dir, self._bin_name))
+
+        def run(self):
+            if not self._preprocess():
+                return False
+            for index, command in enumerate(self._commands):
+                done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    self._result.set_return_code("MICROBENCHMARK_EXECUTION_FAILURE")
+                    return False
+                if not self._process_raw_result(index, done.stdout):
+                    return False
+            return True
+
+    registered = {}
+
+    class BenchmarkRegistry:
+        @staticmethod
+        def register_benchmark(name, class_def, parameters="", platform=None):
+            registered[name] = class_def
+
+    modules = {"superbench": {}, "superbench.benchmarks": {
+        "BenchmarkRegistry": BenchmarkRegistry, "Platform": types.SimpleNamespace(CUDA="CUDA"),
+        "ReturnCode": types.SimpleNamespace(MICROBENCHMARK_RESULT_PARSING_FAILURE=33)},
+        "superbench.benchmarks.micro_benchmarks": {"MicroBenchmarkWithInvoke": MicroBenchmarkWithInvoke}, "superbench.common": {},
+        "superbench.common.utils": {"logger": types.SimpleNamespace(error=lambda *words: None)}}
+    for name, members in modules.items():
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__dict__.update(members)
+    return registered
+
+
+def superbench():
+    registered = superbench_stub() if not has("superbench") else None
+    plugin = module_of(SOURCES / "integrations/superbench/mgsync_accept.py").MgsyncAccept
+    assert registered is None or registered == {"mgsync-accept": plugin}
+    for code in (0, 5):
+        folder, record = node(code)
+        benchmark = plugin("mgsync-accept", parameters=f"--bin_dir {folder} --device host")
+        assert benchmark.run(), "a verdict is no failed run"
+        result = benchmark._result.result
+        assert result["exit_code"] == [code], result
+        over = {name: values for name, values in result.items() if name.endswith("_over_limit")}
+        assert len(over) == len(record["points"]) and all(re.fullmatch(r"[a-z0-9_]+", name) for name in over), over
+        assert any(values[0] > 1 for values in over.values()) == (code == 5), over
+    assert "gpu_0_multigrid_auto_4x256_us" in result, result
+    nothing = work / "nothing"
+    nothing.mkdir()
+    (nothing / "mgsync").write_text("#!/bin/bash\nexit 2\n")
+    (nothing / "mgsync").chmod(0o755)
+    assert not plugin("mgsync-accept", parameters=f"--bin_dir {nothing}").run(), "wrong use is a failed run"
+
+
+def reframe_stub():
+    """Of ReFrame 4: variables, hooks by stage, and deferred sanity and performance functions."""
+    class SanityError(Exception):
+        pass
+
+    def variable(*_types, value=None):
+        return value
+
+    def run_before(stage):
+        def mark(function):
+            function.before = stage
+            return function
+        return mark
+
+    def sanity_function(function):
+        function.is_sanity = True
+        return lambda self: (lambda: function(self)())  # deferred: evaluated by the runner
+
+    def assert_eq(a, b, msg=None):
+        def evaluate():
+            if a != b:
+                raise SanityError(msg)
+            return True
+        return evaluate
+
+    class RunOnlyRegressionTest:
+        pass
+
+    modules = {"reframe": {"simple_test": lambda cls: cls, "RunOnlyRegressionTest": RunOnlyRegressionTest}, "reframe.utility": {},
+               "reframe.utility.sanity": {"assert_eq": assert_eq, "defer": lambda x: x,
+                                          "make_performance_function": lambda func, unit, *args, **kwargs: (func, unit)},
+               "reframe.core": {}, "reframe.core.builtins": {"variable": variable, "run_before": run_before, "sanity_function": sanity_function}}
+    for name, members in modules.items():
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__dict__.update(members)
+    sys.modules["reframe.utility"].sanity = sys.modules["reframe.utility.sanity"]
+    return SanityError
+
+
+def reframe():
+    if has("reframe"):
+        print("the real ReFrame is here: run reframe -c integrations/reframe/mgsync_accept.py -l")
+        return
+    error = reframe_stub()
+    test_class = module_of(SOURCES / "integrations/reframe/mgsync_accept.py").mgsync_accept
+    for code in (0, 5):
+        folder, record = node(code)
+        test = test_class()
+        test.mgsync, test.stagedir = str(folder / "mgsync"), str(work / f"stage-{code}")
+        os.mkdir(test.stagedir)
+        assert test.set_command.before == "run" and test.name_points.before == "performance"
+        test.set_command()
+        subprocess.run([test.executable, *test.executable_opts], cwd=test.stagedir, check=False, timeout=60)
+        deferred = test.node_is_normal()
+        try:
+            assert deferred() and code == 0
+        except error as sentence:
+            assert code == 5 and str(sentence) == record["sentence"], sentence
+        test.name_points()
+        assert len(test.perf_variables) == len(record["points"]), test.perf_variables
+        assert test.perf_variables["GPU_0_multigrid_auto_4x256"] == (record["points"][0]["us"], "us")
+
+
+with tempfile.TemporaryDirectory() as folder_name:
+    work = pathlib.Path(folder_name)
+    nhc()
+    superbench()
+    reframe()
+    print("NHC, SuperBench and ReFrame get the verdict and the points")
