@@ -22,6 +22,7 @@ if [ "${1:-}" = --rank ] && [ "$#" -ge 3 ]; then
   [ -n "$rank" ] || { echo "no launcher says which rank this is: start it with mpirun or srun" >&2; exit 2; }
   node=node$((rank / $2))
   shift 2
+  # shellcheck disable=SC2016  # expanded by the shell that it starts
   exec "${own_name[@]}" bash -c 'hostname "$0" && exec "$@"' "$node" "$@"
 fi
 if ! [[ "${1:-}" =~ ^[1-9][0-9]*$ && "${2:-}" =~ ^[1-9][0-9]*$ && "$#" -ge 3 ]]; then
