@@ -1,12 +1,15 @@
 #include "src/app/commands.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "src/audit/bounded_question.hpp"
 #include "src/audit/file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
@@ -17,6 +20,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using audit::severity;
+using answer_kind = audit::bounded_answer::kind;
+
+using model_answers = std::vector<audit::bounded_answer>;
 
 constexpr std::size_t most_places = 4;  // places that the text lists for one open question
 
@@ -104,7 +110,18 @@ json json_of(const audit::function& f, const audit::report& r) {
           {"clocks", r.clocks}, {"findings", findings},      {"not_known", not_known}};
 }
 
-std::string document_of(const audit::audited_file& all, const options& asked) {
+json json_of(const audit::bounded_answer& one) {
+  const std::string_view what = one.what == answer_kind::no_execution   ? "no execution"
+                                : one.what == answer_kind::an_execution ? "an execution"
+                                                                        : "not known";
+  return {{"barrier", one.barrier},
+          {"bound", {{"gpus", one.at.gpus}, {"blocks", one.at.blocks}, {"threads", one.at.threads}}},
+          {"answer", what},
+          {"said", one.said},
+          {"story", one.story}};
+}
+
+std::string document_of(const audit::audited_file& all, const model_answers& model, const options& asked) {
   json parts = json::array();
   for (const auto& part : all.parts) {
     json functions = json::array();
@@ -112,16 +129,23 @@ std::string document_of(const audit::audited_file& all, const options& asked) {
       functions.push_back(json_of(part.functions[i], part.reports[i]));
     parts.push_back({{"name", part.name}, {"functions", functions}});
   }
-  const json document{{"schema", "mgsync-audit/1"},
-                      {"command", asked.typed},
-                      {"across_gpus", asked.across_gpus},
-                      {"parts", parts},
-                      {"not_known", all.not_known}};
+  json document{{"schema", "mgsync-audit/1"},
+                {"command", asked.typed},
+                {"across_gpus", asked.across_gpus},
+                {"parts", parts},
+                {"not_known", all.not_known}};
+  if (asked.model) {
+    document["model"] = json::array();
+    for (const auto& one : model) document["model"].push_back(json_of(one));
+  }
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-exit_code code_for(const totals& sum) {
-  if (sum.faults != 0) return exit_code::barrier_failed;
+exit_code code_for(const totals& sum, const model_answers& model) {
+  const auto is = [](answer_kind what) { return [what](const auto& one) { return one.what == what; }; };
+  if (sum.faults != 0 || std::ranges::any_of(model, is(answer_kind::an_execution)))
+    return exit_code::barrier_failed;
+  if (!model.empty() && std::ranges::all_of(model, is(answer_kind::not_known))) return exit_code::all_waived;
   return sum.judged == 0 ? exit_code::all_waived : exit_code::success;
 }
 
@@ -137,14 +161,40 @@ std::string summary(const totals& sum) {
       sum.functions);
 }
 
+// What the memory model says about each barrier that is written for `mgsync check`.
+model_answers ask_model(const audit::audited_file& all) {
+  if (!audit::has_model())
+    throw usage_error(
+        "--model asks a solver, and this mgsync was built without it: -DMGSYNC_Z3=ON builds it in");
+  model_answers found;
+  for (const auto& part : all.parts) {
+    auto some = audit::ask_model(part.text);
+    std::ranges::move(some, std::back_inserter(found));
+  }
+  if (found.empty())
+    throw usage_error(
+        "--model asks about barriers that include <mgsync/check.cuh>, in PTX: `nvcc -ptx` makes it. "
+        "There is none in what was named");
+  return found;
+}
+
+void tell_answers(const model_answers& model) {
+  for (const auto& one : model) {
+    tell("{}, {}: {}\n", one.barrier, audit::to_string(one.at), one.said);
+    for (const std::string& line : one.story) tell("    {}\n", line);
+  }
+  if (!model.empty()) tell("What is asked, and what is assumed, is in docs/memory-order.md\n\n");
+}
+
 }  // namespace
 
 int audit_command(const options& asked) {
   prepare_files(asked, asked.files);
   const auto all = audit::audit_files(asked.files, {.across_gpus = asked.across_gpus});
   const auto sum = count(all);
-  const int code = static_cast<int>(code_for(sum));
-  if (!asked.json.empty()) write_json(asked, document_of(all, asked));
+  const model_answers model = asked.model ? ask_model(all) : model_answers{};
+  const int code = static_cast<int>(code_for(sum, model));
+  if (!asked.json.empty()) write_json(asked, document_of(all, model, asked));
   if (asked.json == "-") return code;
   for (const auto& part : all.parts) {
     tell("{}\n", part.name);
@@ -153,6 +203,7 @@ int audit_command(const options& asked) {
     tell("\n");
   }
   for (const auto& sentence : all.not_known) tell("not known: {}\n", sentence);
+  tell_answers(model);
   tell("{}{}", summary(sum), rules_of(all));
   return code;
 }

@@ -181,6 +181,8 @@ std::span<const described_option> all_options() {
      put<&options::across, across_named>, listed<enum_words<across>::list>},
     {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
      turn<&options::over_processes>},
+    {"model", 0, {audit}, "", "of a barrier that is written for check, in PTX: ask a solver for an execution in which something stale is read",
+     turn<&options::model>},
     {"across-gpus", 0, {audit}, "", "take every flag for one that another GPU or the host polls, so that what reaches one GPU only is a fault",
      turn<&options::across_gpus>},
     {"man", 0, {help}, "", "print the manual page, as man and mandoc read it",

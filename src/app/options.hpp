@@ -66,6 +66,7 @@ struct options : output_request, study_settings {
 
   bool manual_page = false;                                    // of help
   std::chrono::nanoseconds within = std::chrono::seconds(20);  // of advise without files, and of accept
+  bool model = false;                    // for audit: ask the memory model about barriers of `mgsync check`
   bool across_gpus = false;              // for audit: treat every flag as one between GPUs
   std::string scenarios;                 // of check: names, as typed; empty: all
   bool less_order = false;               // rank subjects that order less than a barrier, too

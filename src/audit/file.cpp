@@ -35,7 +35,8 @@ void add_images(audited_file& all, const std::string& name, std::span<const std:
                             capability(one.architecture));
     if (one.is_text) {
       std::string_view text(reinterpret_cast<const char*>(one.bytes.data()), one.bytes.size());
-      made.functions = read_ptx(text.substr(0, text.find('\0')));
+      made.text = text.substr(0, text.find('\0'));
+      made.functions = read_ptx(made.text);
     } else made.functions = read_machine_code(one.bytes);
     all.parts.push_back(std::move(made));
   }
@@ -50,11 +51,11 @@ void add_images(audited_file& all, const std::string& name, std::span<const std:
 void add(audited_file& all, const std::string& name, const std::string& content) {
   const auto bytes = std::as_bytes(std::span(content));
   try {
-    if (is_cubin(bytes)) all.parts.push_back({name, read_machine_code(bytes), {}});
+    if (is_cubin(bytes)) all.parts.push_back({name, read_machine_code(bytes), {}, {}});
     else if (is_elf(bytes) || is_fat_binary(bytes)) add_images(all, name, bytes);
     else if (content.find('\0') != std::string::npos || content.find(".version") == std::string::npos)
       throw usage_error("it begins as none of the files that can be audited");
-    else all.parts.push_back({name, read_ptx(content), {}});
+    else all.parts.push_back({name, read_ptx(content), {}, content});
   } catch (const usage_error& error) {
     throw usage_error(fmt::format("{}: {}; accepted: {}", name, error.what(), accepted));
   }

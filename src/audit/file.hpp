@@ -13,6 +13,7 @@ struct part {
   std::string name;  // "k.ptx", "libk.so, PTX for 9.0"
   std::vector<function> functions;
   std::vector<report> reports;  // of each function
+  std::string text;             // of PTX
 };
 
 struct named_bytes {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `mgsync audit` as it is typed: its exit codes, its text and its document.
 set -euo pipefail
-mgsync=$1
+mgsync=$1 has_solver=$2
 cd "$(dirname "$0")"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
@@ -36,4 +36,33 @@ expect 2 'does not take --across-gpus' "$mgsync" show x --across-gpus
 expect 3 '"rule": "release"' "$mgsync" audit "$made/wrong_relaxed_start.ptx" --json -
 expect 3 '1 fault' "$mgsync" audit "$made/wrong_relaxed_start.ptx" --json "$made/found.json"
 grep -q '"schema": "mgsync-audit/1"' "$made/found.json" || { echo "no document"; failed=1; }
+
+# Barriers that are written for `mgsync check`, asked of all executions at a bound.
+asked() { # BARRIER: its kernel of contract.cu
+  sed -n -e '1,/^\.address_size/p' -e "/entry .*asked_rounds.*$1/,/^ret;/p" contract_90.ptx > "$made/$1.ptx"
+  echo '}' >> "$made/$1.ptx"
+}
+for one in 7countedILi0E 7countedILi1E 7countedILi2E 7in_turn 7started 10by_maximum; do asked "$one"; done
+if [ "$has_solver" != ON ]; then
+  expect 2 'built without it: -DMGSYNC_Z3=ON' "$mgsync" audit --model "$made/7countedILi2E.ptx"
+  exit $failed
+fi
+expect 0 '2 GPUs x 1 block x 2 threads: no execution at this bound' "$mgsync" audit --model "$made/7countedILi2E.ptx"
+expect 0 '1 GPU x 2 blocks x 2 threads: no execution at this bound' "$mgsync" audit --model "$made/7countedILi2E.ptx"
+# Of blocks that wait for those of equal number only, the others are not asked about.
+expect 0 '1 GPU x 2 blocks x 2 threads: no execution at this bound .*(4 pairs' "$mgsync" audit --model "$made/7in_turn.ptx"
+expect 3 'ld.weak.global.u32 \[the word of the writer\] got' "$mgsync" audit --model "$made/7countedILi0E.ptx"
+# Of the GPU's scope: right on one, and wrong between two.
+expect 3 '2 GPUs x 1 block x 2 threads: an execution in which' "$mgsync" audit --model "$made/7countedILi1E.ptx"
+expect 0 'Asked as if its memory began as zeros' "$mgsync" audit --model "$made/7started.ptx"
+expect 4 "not known: PTX, line [0-9]*: 'atom.global.sys.max" "$mgsync" audit --model "$made/10by_maximum.ptx"
+# What a sound one is without its fences, or with its loads relaxed.
+sed 's/fence\.acq_rel\.sys;//; s/membar\.sys;//' "$made/7countedILi2E.ptx" > "$made/unfenced.ptx"
+expect 3 'an execution in which' "$mgsync" audit --model "$made/unfenced.ptx"
+sed 's/ld\.acquire\.sys/ld.relaxed.sys/' "$made/7in_turn.ptx" > "$made/relaxed.ptx"
+expect 3 'an execution in which' "$mgsync" audit --model "$made/relaxed.ptx"
+sed 's/bra.*;/bra $nowhere;/' "$made/7in_turn.ptx" > "$made/broken.ptx"
+expect 4 'not known: .*goes to a label that is not there' "$mgsync" audit --model "$made/broken.ptx"
+expect 2 'There is none in what was named' "$mgsync" audit --model "$made/sound_fences.ptx"
+expect 3 '"answer": "an execution"' "$mgsync" audit --model "$made/relaxed.ptx" --json -
 exit $failed

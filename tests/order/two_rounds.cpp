@@ -1,17 +1,15 @@
 #include "tests/order/two_rounds.hpp"
 
 #include <cstring>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "barriers/parts/algorithm/relay.hpp"
+#include "src/models/ptx/stale_reads.hpp"
 
 namespace mgsync::test {
 
 namespace {
-
-using memory_order::condition;
 
 // Where what lies, of each GPU.
 enum class region : std::uint64_t { flags, records, stopped, payload, scratch, host };
@@ -166,22 +164,6 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
   return made;
 }
 
-// Behind round n the word holds n, or n + 1 once its writer is in the next round. Of a read that takes place.
-condition wrong_read(const memory_order::program& program, int event, int round) {
-  const auto is = [](int read, std::int64_t value) {
-    return condition{.what = condition::kind::read_is, .index = read, .value = value};
-  };
-  const auto is_not = [](condition one) {
-    return condition{.what = condition::kind::negation, .parts = {std::move(one)}};
-  };
-  condition wrong{.what = condition::kind::all_of,
-                  .parts = {is_not(is(event, round)), is_not(is(event, round + 1))}};
-  for (const auto& one : program.events[static_cast<std::size_t>(event)].guards)
-    wrong.parts.push_back(one.how == memory_order::compared::equal ? is(one.read, one.value)
-                                                                   : is_not(is(one.read, one.value)));
-  return wrong;
-}
-
 }  // namespace
 
 std::vector<word_pair> all_pairs(const grids& g) {
@@ -204,18 +186,7 @@ memory_order::program asked_of(const ptx::kernel& kernel, const grids& g, const 
   auto made = ptx::record(launch);
   const int reader = ptx::thread_number(launch, asked.reader);
   const auto word = word_of_thread(asked.writer, region::payload);
-  condition any{.what = condition::kind::any_of};
-  std::map<int, int> rounds;  // by line: each is an instruction of its own
-  for (std::size_t e = 0; e < made.program.events.size(); ++e) {
-    const auto& one = made.program.events[e];
-    if (one.kind == memory_order::event_kind::read && one.thread == reader &&
-        made.word_of[static_cast<std::size_t>(one.address)] == word) {
-      const int read = rounds.try_emplace(made.lines[e], static_cast<int>(rounds.size()) + 1).first->second;
-      if (round == 0 || read == round)
-        any.parts.push_back(wrong_read(made.program, static_cast<int>(e), read));
-    }
-  }
-  made.program.question = any;
+  made.program.question = ptx::stale_reads(made, reader, word, round);
   return made.program;
 }
 

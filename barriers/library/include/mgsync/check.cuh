@@ -93,6 +93,40 @@ const void* kernel_of(kernel what) {
   return nullptr;
 }
 
+// Two rounds around a word that a thread writes and one that it reads: `mgsync audit --model` finds it by its
+// name in PTX, and asks about it. Never launched. ByBlock: the barrier orders blocks of equal number only.
+// HostSays: it has start() or takes(), which PTX does not contain.
+struct parts_of_members {
+  void* of[kernel_arguments::most_gpus];
+};
+template <class B, bool ByBlock, bool HostSays>
+__global__ void asked_rounds(const __grid_constant__ parts_of_members parts, unsigned member,
+                             unsigned members, unsigned blocks, unsigned* mine, const unsigned* theirs) {
+  position at{};
+  at.member = member;
+  at.members = members;
+  at.block = blockIdx.x;
+  at.blocks = blocks;
+  at.workers = members * blocks;
+  at.streams = 1;
+  at.parts = parts.of;
+  at.ends = UINT64_MAX;
+  B barrier{at};
+  std::uint32_t seen = 0;
+#pragma unroll
+  for (unsigned round = 1; round <= 2; ++round) {
+    asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(round) : "memory");
+    if (!pass_once(barrier, 0, 0, seen)) return;
+    asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(seen) : "l"(theirs) : "memory");
+  }
+  asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(3) : "memory");
+}
+template <class B>
+constexpr bool orders_by_block() {
+  if constexpr (has_orders<B>::value) return B::orders == extent::equal_blocks;
+  else return false;
+}
+
 template <class B, class = void>
 struct has_launch : std::false_type {};
 template <class B>
@@ -127,6 +161,8 @@ struct gpu_table {
       of.on_gpu = 1;
       of.launch = launch<B>;
       of.resident = resident<B>;
+      static_cast<void>(&asked_rounds < B, orders_by_block<B>(),
+                        has_start<B>::value || has_takes<B>::value >);
       return of;
     }();
     return &table;
