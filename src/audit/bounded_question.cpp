@@ -146,14 +146,16 @@ void ask_at(const ptx::kernel& kernel, bool by_block, bounded_answer& answer) {
   const auto all = questions_at(answer.at, by_block);
   const auto first = ptx::record(launch_of(kernel, answer.at, all.front()));
   const verdict escapes = answer_of(first.program, first.unexplored), ends = answer_of(first.program, {});
-  if (escapes != verdict::forbidden || ends != verdict::allowed) {
-    answer.said = ends == verdict::forbidden    ? "not known: nobody comes to the end of two rounds"
-                  : escapes == verdict::allowed ? "not known: a read gets what no way was recorded for"
-                                                : no_answer("whether two rounds can be followed");
+  if (ends != verdict::allowed || escapes == verdict::unknown) {
+    answer.said = ends == verdict::forbidden ? "not known: nobody comes to the end of two rounds"
+                                             : no_answer("whether two rounds can be followed");
     return;
   }
   for (const question& one : all) {
-    const auto made = ptx::record(launch_of(kernel, answer.at, one));
+    auto made = ptx::record(launch_of(kernel, answer.at, one));
+    // An execution among those that were recorded is one, even if not all were.
+    made.program.given.push_back(
+        {.what = memory_order::condition::kind::negation, .parts = {made.unexplored}});
     const int reader = ptx::thread_number(launch_of(kernel, answer.at, one), one.reader);
     const std::string pair =
         fmt::format("what {} writes, read by {}", to_string(one.writer), to_string(one.reader));
@@ -166,6 +168,11 @@ void ask_at(const ptx::kernel& kernel, bool by_block, bounded_answer& answer) {
     answer.what = kind::an_execution;
     answer.said = fmt::format(
         "an execution in which a thread reads what another wrote a round ago, or ahead: {}", pair);
+    return;
+  }
+  if (escapes == verdict::allowed) {
+    answer.said =
+        "not known: a read may get what no way was followed for, and of the rest no execution was found";
     return;
   }
   answer.what = kind::no_execution;

@@ -42,7 +42,7 @@ asked() { # BARRIER: its kernel of contract.cu
   sed -n -e '1,/^\.address_size/p' -e "/entry .*asked_rounds.*$1/,/^ret;/p" contract_90.ptx > "$made/$1.ptx"
   echo '}' >> "$made/$1.ptx"
 }
-for one in 7countedILi0E 7countedILi1E 7countedILi2E 7in_turn 7started 10by_maximum; do asked "$one"; done
+for one in 7countedILi0E 7countedILi1E 7countedILi2E 7in_turn 10of_one_gpu 7started 10by_maximum; do asked "$one"; done
 if [ "$has_solver" != ON ]; then
   expect 2 'built without it: -DMGSYNC_Z3=ON' "$mgsync" audit --model "$made/7countedILi2E.ptx"
   exit $failed
@@ -54,6 +54,9 @@ expect 0 '1 GPU x 2 blocks x 2 threads: no execution at this bound .*(4 pairs' "
 expect 3 'ld.weak.global.u32 \[the word of the writer\] got' "$mgsync" audit --model "$made/7countedILi0E.ptx"
 # Of the GPU's scope: right on one, and wrong between two.
 expect 3 '2 GPUs x 1 block x 2 threads: an execution in which' "$mgsync" audit --model "$made/7countedILi1E.ptx"
+expect 3 '2 GPUs x 1 block x 2 threads: an execution in which' "$mgsync" audit --model "$made/10of_one_gpu.ptx"
+sed 's/\.gpu\./.sys./' "$made/10of_one_gpu.ptx" > "$made/of_all.ptx"
+expect 0 '1 GPU x 2 blocks x 2 threads: no execution' "$mgsync" audit --model "$made/of_all.ptx"
 expect 0 'Asked as if its memory began as zeros' "$mgsync" audit --model "$made/7started.ptx"
 expect 4 "not known: PTX, line [0-9]*: 'atom.global.sys.max" "$mgsync" audit --model "$made/10by_maximum.ptx"
 # What a sound one is without its fences, or with its loads relaxed.

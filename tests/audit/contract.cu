@@ -64,6 +64,27 @@ struct in_turn {
   }
 };
 
+// A counter whose additions and polls reach one GPU, in a loop that looks at what it got as it begins.
+struct of_one_gpu {
+  static constexpr const char* name = "of-one-gpu";
+  static constexpr std::size_t bytes = 4;
+  position at;
+
+  __device__ bool arrive_and_wait() {
+    at.epoch += 1;
+    __syncthreads();
+    bool ok = true;
+    if (threadIdx.x == 0) {
+      unsigned* const all = at.part<unsigned>(0);
+      const unsigned target = at.epoch * at.workers;
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(all) : "memory");
+      for (unsigned seen = target - 1; ok && seen < target; ok = seen >= target || at.go_on())
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(all) : "memory");
+    }
+    return __syncthreads_and(ok) != 0;
+  }
+};
+
 // Its memory is what start() makes it, which PTX does not say.
 struct started : in_turn {
   __device__ explicit started(const position& p) : in_turn{p} {}
@@ -88,4 +109,4 @@ using counted_without_order = contract::counted<0>;
 using counted_in_its_gpu = contract::counted<1>;
 using counted_right = contract::counted<2>;
 MGSYNC_CHECK_BARRIER(counted_without_order, counted_in_its_gpu, counted_right, contract::in_turn,
-                     contract::started, contract::by_maximum)
+                     contract::of_one_gpu, contract::started, contract::by_maximum)

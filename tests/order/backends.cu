@@ -65,8 +65,8 @@ __device__ __forceinline__ void two_rounds(const typename Pass::arguments& given
 }  // namespace
 
 #define MGSYNC_ORDER_OF(NAME, ...)                                                                           \
-  extern "C" __global__ void NAME(const __grid_constant__ __VA_ARGS__::arguments given, place at,            \
-                                  unsigned* mine, const unsigned* theirs) {                                  \
+  extern "C" __global__ void NAME##_rounds(const __grid_constant__ __VA_ARGS__::arguments given, place at,   \
+                                           unsigned* mine, const unsigned* theirs) {                         \
     two_rounds<__VA_ARGS__>(given, at, mine, theirs);                                                        \
   }
 MGSYNC_ORDER_OF(central, stateless_pass<algorithm::central, scope::system>)

@@ -15,7 +15,7 @@ namespace mgsync::test { namespace {
 using algorithm::use_counter;
 using algorithm::use_relay;
 
-std::string text(const std::string& kernel) { return text_of("backends", 90, kernel); }
+std::string text(const std::string& kernel) { return text_of("backends", 90, kernel + "_rounds"); }
 
 // GPUs x blocks x threads. The shapes of relay and counter are those of many blocks.
 const std::map<std::string, grids> shapes{
@@ -63,7 +63,7 @@ std::string name_of(const testing::TestParamInfo<sound>& one) {
 class backend : public testing::TestWithParam<sound> {};
 TEST_P(backend, is_never_stale) {
   const sound& one = GetParam();
-  expect_sound(text(one.kernel), one.kernel, shapes.at(one.shape), one.every);
+  expect_sound(text(one.kernel), one.kernel + "_rounds", shapes.at(one.shape), one.every);
 }
 
 // What has answers in seconds. The rest is asked by hand: `ladder`.
@@ -103,7 +103,7 @@ class weakened_backend : public testing::TestWithParam<weakened_form> {};
 TEST_P(weakened_backend, reads_something_stale) {
   const weakened_form& one = GetParam();
   const std::string story = story_of_stale_read(weakened(text(one.kernel), one.pattern, one.instead),
-                                                one.kernel, shapes.at(one.shape));
+                                                one.kernel + "_rounds", shapes.at(one.shape));
   EXPECT_NE(story, "") << one.kernel << " was not caught at " << one.shape;
   std::cout << one.kernel << ", " << one.pattern << ": " << story;
 }
@@ -160,7 +160,8 @@ INSTANTIATE_TEST_SUITE_P(twins, weakened_backend, testing::ValuesIn(twins),
 class orders_less : public testing::TestWithParam<sound> {};
 TEST_P(orders_less, reads_something_stale) {
   const sound& one = GetParam();
-  const std::string story = story_of_stale_read(text(one.kernel), one.kernel, shapes.at(one.shape));
+  const std::string story =
+      story_of_stale_read(text(one.kernel), one.kernel + "_rounds", shapes.at(one.shape));
   EXPECT_NE(story, "") << one.kernel << " is a barrier";
   std::cout << one.kernel << ": " << story;
 }
@@ -174,8 +175,10 @@ INSTANTIATE_TEST_SUITE_P(hop, orders_less,
 // In the first round GPU 1 sends and GPU 0 waits: there the one orders, and the other does not.
 TEST(hop, orders_from_who_sends_to_who_waits_if_released_and_acquired) {
   const word_pair asked{{1, 0, 0}, {0, 0, 0}};
-  EXPECT_EQ(story_behind(1, text("hop_release_acquire"), "hop_release_acquire", shapes.at("hop"), asked), "");
-  EXPECT_NE(story_behind(1, text("hop_relaxed"), "hop_relaxed", shapes.at("hop"), asked), "");
+  EXPECT_EQ(
+      story_behind(1, text("hop_release_acquire"), "hop_release_acquire_rounds", shapes.at("hop"), asked),
+      "");
+  EXPECT_NE(story_behind(1, text("hop_relaxed"), "hop_relaxed_rounds", shapes.at("hop"), asked), "");
 }
 
 // By hand: one step beyond where every twin is caught, and how long each takes.
@@ -184,10 +187,11 @@ TEST_P(step, DISABLED_is_never_stale) {
   const sound& one = GetParam();
   const grids& shape = shapes.at(one.shape);
   const auto began = std::chrono::steady_clock::now();
-  expect_sound(text(one.kernel), one.kernel, shape, one.every);
+  expect_sound(text(one.kernel), one.kernel + "_rounds", shape, one.every);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   const auto kernels = ptx::read_kernels(text(one.kernel));
-  const auto events = completeness_of(ptx::kernel_named(kernels, one.kernel), shape).events.size();
+  const auto events =
+      completeness_of(ptx::kernel_named(kernels, one.kernel + "_rounds"), shape).events.size();
   const auto pairs = all_pairs(shape).size();
   std::cout << fmt::format("| {} | {} x {} x {} | {} | {} of {} | {:.1f} s |", one.kernel, shape.gpus,
                            shape.blocks, shape.threads, events, (pairs + one.every - 1) / one.every, pairs,

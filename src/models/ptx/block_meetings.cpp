@@ -139,6 +139,7 @@ std::optional<block_run::split> block_run::meet_block(way& on) {
   for (unsigned t = 0; t < launch_.threads; ++t) {
     if (!said.empty()) set(on, t, facts_.code().code[on.lanes[t].at].operands.at(0), verdict);
     on.lanes[t].visits.clear();
+    on.lanes[t].turned.reset();
     on.lanes[t].loads = on.lanes[t].effects = 0;
   }
   step_over(on, 0, launch_.threads);

@@ -89,6 +89,7 @@ value block_run::read_word(way& on, unsigned thread, const instruction& one, con
     const auto bits = static_cast<std::uint64_t>(got);
     return type.is_signed ? static_cast<std::uint64_t>(type.extended(bits)) : type.low(bits);
   };
+  lost_ = lost_ || polls_in_vain(on, on.lanes[thread], one);
   ++on.lanes[thread].loads;
   if (!history_.is_written(of) && number == nullptr) return {held(history_.at_first(of)), -1, {}};
   step made = access(on, thread, one, event_kind::read, of);

@@ -1,6 +1,7 @@
 #include "src/models/ptx/block_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -217,16 +218,24 @@ std::optional<block_run::split> block_run::move(way& on, unsigned thread, moved&
     const std::size_t to = facts_.behind(one.operands.at(0).name, one);
     const auto before = l.visits.find(to);
     if (to <= l.at && before != l.visits.end() && l.loads > before->second.loads &&
-        l.effects == before->second.effects && !may_turn(on, l, before->second.steps)) {
-      if (on.decided.empty())
-        history_.waits_in_vain(
-            fmt::format("PTX, line {}: '{}' waits for what nobody writes", one.line, one.text));
-      how = moved::lost;
-    }
+        l.effects == before->second.effects)
+      l.turned = lane::turn{l.at, to, before->second.steps};
     l.at = to;
     return std::nullopt;
   }
-  return execute(on, thread, one);
+  const auto parts = execute(on, thread, one);
+  if (std::exchange(lost_, false)) how = moved::lost;
+  return parts;
+}
+
+// Whether the lane is about to read once more in a loop that has only read so far, and must not.
+bool block_run::polls_in_vain(const way& on, lane& l, const instruction& one) {
+  const auto turned = std::exchange(l.turned, std::nullopt);
+  if (!turned || l.at > turned->from || l.at < turned->to || may_turn(on, l, turned->steps)) return false;
+  if (on.decided.empty())
+    history_.waits_in_vain(
+        fmt::format("PTX, line {}: '{}' waits for what nobody writes", one.line, one.text));
+  return true;
 }
 
 // Whether a lane may iterate once more in a loop that only reads. A loop that depends on no undecided read

@@ -48,6 +48,7 @@ class block_run {
   bool meets(way&, const way& other) const;
 
   std::optional<split> move(way&, unsigned thread, moved&);
+  bool polls_in_vain(const way&, lane&, const instruction&);
   bool may_turn(const way&, lane&, std::size_t steps_before) const;
   std::optional<split> execute(way&, unsigned thread, const instruction&);
   std::optional<split> compute(way&, unsigned thread, const instruction&);
@@ -89,7 +90,8 @@ class block_run {
   const kernel_facts& facts_;
   history& history_;
   unsigned gpu_, block_;
-  int number_;  // of the block among all
+  int number_;         // of the block among all
+  bool lost_ = false;  // the instruction that is being executed is a poll again, after one that failed
   std::vector<std::vector<std::uint8_t>> parameters_;
 };
 

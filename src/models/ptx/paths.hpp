@@ -60,6 +60,13 @@ struct lane {
   unsigned loads = 0, effects = 0, failed = 0, turns = 0;
   std::uint64_t clock = 0;
   std::vector<value> registers;
+  // The last turn of a loop that read memory and did nothing else: a poll that failed, if the loop reads
+  // again.
+  struct turn {
+    std::size_t from, to;  // instructions
+    std::size_t steps;     // of the whole recording before it
+  };
+  std::optional<turn> turned;
   std::map<std::size_t, visit> visits;  // for each label passed since the block's last barrier
 };
 

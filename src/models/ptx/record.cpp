@@ -151,10 +151,16 @@ recording record(const launch& of) {
   history all(of);
   for (int turn = 0; turn < most_turns; ++turn) {
     std::size_t ways = 0;
+    bool all_end = true;
     for (unsigned g = 0; g < of.gpus; ++g)
-      for (unsigned b = 0; b < of.blocks; ++b) ways += block_run(of, facts, all, g, b).run_all();
+      for (unsigned b = 0; b < of.blocks; ++b) {
+        const std::size_t ends = block_run(of, facts, all, g, b).run_all();
+        all_end = all_end && ends != 0;
+        ways += ends;
+      }
     if (all.settled()) {
       if (!all.in_vain().empty()) throw usage_error(all.in_vain());
+      if (!all_end) throw usage_error(fmt::format("no way leads a block to the end of {}", of.kernel->name));
       return assembly(of, all).made(ways);
     }
     all.next_turn();
