@@ -48,7 +48,7 @@ struct node {
   const topology::machine& seen() const { return views.front().seen; }
 };
 
-std::vector<json_document> documents_of(std::vector<result_file>& files) {
+std::vector<json_document> with_facts(std::vector<result_file>& files) {
   std::vector<json_document> documents;
   for (auto& file : files) {
     know_facts(studies(), file.document.results, false);
@@ -275,7 +275,7 @@ int accept_command(const options& asked) {
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);
   const auto files = here.against.size();
-  const auto documents = documents_of(here.against);
+  const auto documents = with_facts(here.against);
   const reference_spread known(documents);
   std::string note;
   const auto plan = plan_for(here, asked, known, note);
