@@ -59,7 +59,7 @@ TEST(host_group, nodes_that_share_a_kernel_share_its_cores) {
   const auto g = make_group(views, host_request(4));
   EXPECT_EQ(cpus_of(g), (lists{{0}, {1}, {2}, {3}}));
   EXPECT_EQ(g.chosen.members[2].host, "b");
-  EXPECT_TRUE(make_group(views, host_request(4, "near", 2)).chosen.oversubscribed);
+  EXPECT_TRUE(make_group(views, host_request(4, "near", 3)).chosen.oversubscribed);
 }
 
 TEST(host_group, far_alternates_and_spread_goes_in_blocks) {
