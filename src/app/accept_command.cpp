@@ -132,7 +132,8 @@ std::vector<point> known_here(const reference_spread& known, int members, topolo
   std::vector<point> all;
   for (const auto& one : known.points()) {
     auto p = one.point;
-    const bool counts = p.members == members || (device == topology::device::gpu && p.members <= 2);
+    const bool counts =
+        p.members == members || (device == topology::device::gpu && p.members <= std::min(members, 2));
     if (!counts || p.device != device || !barriers::facts_of(p).known) continue;
     p.placement = "near";
     all.push_back(std::move(p));

@@ -41,6 +41,11 @@ def plans():
         assert all(f"GPU {{{gpu}}}" in every for gpu in range(gpus)), every
         assert every.count(" us, at most ") == points, every
     assert all(f"GPUs {{{a},{b}}}" in every for a in range(4) for b in range(a + 1, 4)), every
+
+    def first_alone(machine):
+        machine["gpus"], machine["links"] = machine["gpus"][:1], machine["links"][:1]
+    single = accept("--dry-run", "--verbose", "--topology", described("h200x2.machine", first_alone), code=0)
+    assert "GPU {0}" in single and "GPUs" not in single, single
     said = accept("--topology", SOURCES / "docs/results/h200x2.machine", code=2)
     assert "--dry-run" in said, said
 
