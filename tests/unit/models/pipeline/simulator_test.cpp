@@ -96,6 +96,7 @@ seeded_work drawn(std::mt19937& random, int most_tiles, int most_stages) {
 
 simulation simulated(const seeded_work& of) {
   std::vector<stage_times> tiles(static_cast<std::size_t>(of.work.tiles), of.work.each);
+  if (of.work.first) tiles.front() = *of.work.first;
   tiles.back() = of.work.last;
   return simulate(tiles, of.work.stages, of.warps);
 }
@@ -103,11 +104,15 @@ simulation simulated(const seeded_work& of) {
 TEST(simulator, agrees_with_the_closed_form_of_loads_in_flight_and_semaphores) {
   std::mt19937 random(24);
   for (int i = 0; i < 4000; ++i) {
-    const auto one = drawn(random, 6, 40);
+    auto one = drawn(random, 6, 40);
     const simulation run = simulated(one);
     ASSERT_EQ(run.violations, std::vector<std::string>{}) << i;
     ASSERT_EQ(run.total, waves_time(one.work, one.warps)) << i;
     ASSERT_EQ(run.waiting, waves_waiting(one.work, one.warps)) << i;
+    if (one.warps.consumers == 2) continue;
+    one.work.first = one.work.each;
+    one.work.first->epilogue += 70;
+    ASSERT_EQ(simulated(one).total, waves_time(one.work, one.warps)) << i;
   }
 }
 
@@ -116,6 +121,11 @@ TEST(simulator, agrees_with_the_recurrences_of_persistent_blocks) {
   for (int i = 0; i < 4000; ++i) {
     auto one = drawn(random, 9, 40);
     one.warps.persistent = true;
+    if (i % 2 == 1) {  // the first output tile is another one too
+      one.work.first = one.work.each;
+      one.work.first->epilogue += 70;
+      one.work.first->math += 5;
+    }
     const simulation run = simulated(one);
     ASSERT_EQ(run.violations, std::vector<std::string>{}) << i;
     const time_of_tiles said = persistent_time(one.work, one.warps);
