@@ -7,6 +7,7 @@ With an nvcc the GPU form is compiled too, for one architecture.
 """
 import csv
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -42,6 +43,22 @@ def run(command, **more):
     if done.returncode != 0:
         sys.exit(f"FAILED: {' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done.stdout + done.stderr
+
+
+def unit_of(command, source, build, copy, folder):
+    """Of a source that the build at hand compiles together with others (CMAKE_UNITY_BUILD): the command for all of them, as
+    they are in the copy, so that what stands before the libraries has all that their object has. Else the command itself."""
+    file = source / pathlib.Path(command["file"]).relative_to(copy) if command["file"].startswith(f"{copy}/") else None
+    for unit in json.loads((build / "compile_commands.json").read_text()):
+        if file is None or "/Unity/" not in unit["file"] or f'#include "{file}"' not in pathlib.Path(unit["file"]).read_text():
+            continue
+        text = re.sub(rf'#include "{re.escape(str(source))}/(?!{re.escape(os.path.relpath(build, source))}/)', f'#include "{copy}/',
+                      pathlib.Path(unit["file"]).read_text())
+        together = folder / str(pathlib.Path(unit["file"]).relative_to(build)).replace("/", "_")
+        together.write_text(text)
+        words = unit["command"].replace(unit["file"], str(together)).replace(f"-I{source} ", f"-I{copy} ")
+        return {**unit, "file": command["file"], "command": words}
+    return command
 
 
 def linked(build, objects, out):
@@ -177,6 +194,8 @@ def main():
                "studies/reduction/reduction.cpp", "smi_list.cpp", "file_sources.cpp")
         commands = [c for c in json.loads((made / "compile_commands.json").read_text()) if c["file"].endswith(new)]
         assert len(commands) == len(new), commands
+        commands = [unit_of(c, source, build, copy, pathlib.Path(folder)) for c in commands]
+        commands = list({c["command"]: c for c in commands}.values())  # two of one unit are compiled once
         objects = [pathlib.Path(folder) / (pathlib.Path(c["file"]).name + ".o") for c in commands]
         compilers = [subprocess.Popen(["bash", "-c", re.sub(r" -o \S+", f" -o {o}", c["command"])], cwd=c["directory"])
                      for c, o in zip(commands, objects)]

@@ -15,7 +15,7 @@
 namespace mgsync::topology {
 namespace {
 
-constexpr std::string_view accepted = "accepted: the text of nvidia-smi topo -m, all of it";
+constexpr std::string_view accepted_text = "accepted: the text of nvidia-smi topo -m, all of it";
 constexpr int most_links_of_a_gpu = 18;
 constexpr std::size_t most_lines_before = 20;
 
@@ -82,7 +82,7 @@ class matrix_reader {
 
  private:
   [[noreturn]] void fail(std::size_t number, const std::string& why) const {
-    throw usage_error(fmt::format("{}:{}: {}; {}", origin_, number, why, accepted));
+    throw usage_error(fmt::format("{}:{}: {}; {}", origin_, number, why, accepted_text));
   }
 
   void take_header(const line& header) {
@@ -232,7 +232,7 @@ bool is_smi_matrix(std::string_view text) {
 
 void add_smi_matrix(machine& m, std::string_view text, const std::string& origin) {
   if (text.size() > max_matrix_bytes)
-    throw usage_error(fmt::format("{}: larger than {} bytes; {}", origin, max_matrix_bytes, accepted));
+    throw usage_error(fmt::format("{}: larger than {} bytes; {}", origin, max_matrix_bytes, accepted_text));
   matrix_reader(m, origin).read(lines_of(text));
 }
 
