@@ -60,7 +60,7 @@ constexpr const axis_declaration* axes[] = {&simulated, &forms,   &radixes, &gpu
 // back. Half of it before the proxies speak, half after; 8 GPUs of a node were not measured.
 constexpr double in_node_us = 4.181;
 // What a thread takes for MPI_Isend or MPI_Test of 8 bytes, and a message between ranks of one host takes, by
-// shared memory (docs/studies/scale-out.md).
+// shared memory (docs/nodes.md).
 constexpr double gap_us = 0.1, hop_us = 0.54;
 constexpr unsigned rounds = 20;  // of one random sequence: an answer is the same each time
 
