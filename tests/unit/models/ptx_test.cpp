@@ -208,7 +208,14 @@ TEST(ptx, says_what_it_does_not_know) {
   EXPECT_EQ(
       refusal_of(
           "$L__1:\n ld.relaxed.gpu.global.u32 %r1, [%rd1];\n setp.eq.s32 %p1, %r1, 0;\n @%p1 bra $L__1;"),
-      "PTX, line 16: 'bra $L__1' waits for what nobody writes");
+      "PTX, line 14: 'ld.relaxed.gpu.global.u32 %r1, [%rd1]' waits for what nobody writes");
+  // A loop that goes back to its head and leaves there comes to its end.
+  EXPECT_EQ(run(kernel_of(" st.relaxed.gpu.global.u32 [%rd1], 1;\n mov.u32 %r1, 0;\n$L__1:\n"
+                          " setp.ne.s32 %p1, %r1, 0;\n @%p1 bra $L__2;\n"
+                          " ld.relaxed.gpu.global.u32 %r1, [%rd1];\n bra $L__1;\n$L__2:"),
+                {})
+                .ways,
+            1u);
   EXPECT_EQ(
       refusal_of(" mov.u32 %r1, %tid.x;\n setp.eq.u32 %p1, %r1, 0;\n @%p1 bra $L__1;\n bar.warp.sync -1;\n"
                  "$L__1:\n bar.sync 0;",
