@@ -21,7 +21,7 @@ constexpr std::uint64_t word_of_thread(const ptx::position& p, region of) {
 }
 constexpr std::uint64_t told = std::uint64_t{1} << 50;
 
-std::string name_of(std::uint64_t address) {
+std::string name_of_word(std::uint64_t address) {
   const auto gpu = (address >> 40) - 1, of = address >> 32 & 0xff, offset = address & 0xffffffff;
   const auto thread = [&] {
     return fmt::format("GPU {} block {} thread {}", gpu, offset / 256, offset % 256 / 8);
@@ -51,7 +51,7 @@ std::string name_of(std::uint64_t address) {
 // Of the lines of a backend's kernel: by number.
 std::string name_of_line(std::uint64_t address) {
   const auto gpu = (address >> 40) - 1, of = address >> 32 & 0xff, offset = address & 0xffffffff;
-  if (static_cast<region>(of) != region::flags) return name_of(address);
+  if (static_cast<region>(of) != region::flags) return name_of_word(address);
   return fmt::format("line {} of GPU {}", offset / algorithm::line_bytes, gpu);
 }
 
@@ -147,7 +147,7 @@ ptx::launch launch_of(const ptx::kernel& kernel, const grids& g, const word_pair
                    // Where the driver puts the memory of grid.sync.
                    .registers = {{"%envreg1", at(0, region::flags) >> 32},
                                  {"%envreg2", at(0, region::flags) & 0xffffffff}},
-                   .name_of = numbered ? name_of_line : name_of};
+                   .name_of = numbered ? name_of_line : name_of_word};
   for (unsigned gpu = 0; gpu < g.gpus; ++gpu) fill(made.memory, g, gpu);
   made.parameters = [g, asked](const ptx::position& p) {
     const auto is = [&](const ptx::position& one) {

@@ -37,6 +37,7 @@ recording run(const kernel& code, const places& where, unsigned failed_polls = 0
                .warp = 2,
                .memory = {},
                .parameters = {},
+               .registers = {},
                .name_of = {},
                .failed_polls = failed_polls};
   asked.parameters = [](const position&) {
