@@ -64,6 +64,7 @@ sed 's/fence\.acq_rel\.sys;//; s/membar\.sys;//' "$made/7countedILi2E.ptx" > "$m
 expect 3 'an execution in which' "$mgsync" audit --model "$made/unfenced.ptx"
 sed 's/ld\.acquire\.sys/ld.relaxed.sys/' "$made/7in_turn.ptx" > "$made/relaxed.ptx"
 expect 3 'an execution in which' "$mgsync" audit --model "$made/relaxed.ptx"
+# shellcheck disable=SC2016  # a label of PTX that is not there
 sed 's/bra.*;/bra $nowhere;/' "$made/7in_turn.ptx" > "$made/broken.ptx"
 expect 4 'not known: .*goes to a label that is not there' "$mgsync" audit --model "$made/broken.ptx"
 expect 2 'There is none in what was named' "$mgsync" audit --model "$made/sound_fences.ptx"
