@@ -1,5 +1,6 @@
 // `mgsync report` of acceptances: thousands of nodes, held against one another, on one page.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -18,7 +19,9 @@
 namespace mgsync {
 namespace {
 
+// A pipe could be read once only, so it holds results.
 bool begins_as_acceptance(const std::string& name) {
+  if (!std::filesystem::is_regular_file(name)) return false;
   std::string beginning(64, '\0');
   std::ifstream file(name);
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
