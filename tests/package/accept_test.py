@@ -44,7 +44,9 @@ def plans():
 
     def first_alone(machine):
         machine["gpus"], machine["links"] = machine["gpus"][:1], machine["links"][:1]
-    single = accept("--dry-run", "--verbose", "--topology", described("h200x2.machine", first_alone), code=0)
+    known = ",".join(str(SOURCES / f"docs/results/{name}.json") for name in ("h200x2-barriers", "h200x2-sweep", "h200x1-grid-barriers"))
+    single = accept("--dry-run", "--verbose", "--topology", described("h200x2.machine", first_alone), "--across", "machines",
+                    "--against", known, code=0)
     assert "GPU {0}" in single and "GPUs" not in single, single
     said = accept("--topology", SOURCES / "docs/results/h200x2.machine", code=2)
     assert "--dry-run" in said, said
