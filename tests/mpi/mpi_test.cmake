@@ -8,6 +8,7 @@ set(MGSYNC_MPI_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_btl=self,vader
+  LD_BIND_NOW=1  # Open MPI 4.1's thread looked a function up while another closed a library, and crashed in the loader
   MPIEXEC_TIMEOUT=1180
   ASAN_OPTIONS=detect_leaks=0)  # Open MPI leaks; what is ours is looked for in the tests without mpirun
 
