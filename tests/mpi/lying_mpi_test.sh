@@ -10,7 +10,7 @@ library=$2
 
 run() { # LIE
   timeout -k 5 "$long_s" "$MPIRUN" -np 3 env LD_PRELOAD="$library" MGSYNC_LIE="$1" "$mgsync" --device host --backend mpi \
-    --members 3 --oversubscribe --max-time 200ms --check-rounds 4000 --timeout 5s --json "$work/json" >"$work/out" 2>"$work/err"
+    --members 3 --oversubscribe --max-time 200ms --check-rounds 4000 --timeout 8s --json "$work/json" >"$work/out" 2>"$work/err"
 }
 
 timeout -k 5 "$long_s" "$MPIRUN" -np 3 env LD_PRELOAD="$library" "$mgsync" --device host --backend mpi --members 3 --oversubscribe \
