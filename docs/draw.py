@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draws every table and picture of the documents from the raw files: docs/draw.py MGSYNC [--check]
+"""Draws every table and picture of the documents from the raw files.
 
-Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints; after "<!-- picture by: COMMAND -->"
-the document shows the file that COMMAND writes (its last word; after --figures a picture in that folder), "drawn as text by:" shows what a terminal does, and a page "<!-- page by: COMMAND -->" is as a whole what
-COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with "rows" or "papers", functions of rows.py and papers.py. With --check nothing is written, and the exit
-code is 1 where a document differs from its raw files.
+Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints. After "<!-- picture by: COMMAND -->" the document shows the
+file that COMMAND writes: its last word, or after --figures a picture in that folder. "drawn as text by:" shows what a terminal does. A page that
+begins with "<!-- page by: COMMAND -->" is as a whole what COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with
+"rows" or "papers", functions of rows.py and papers.py.
 """
+import argparse
 import functools
 import os
 import pathlib
@@ -63,9 +64,13 @@ def pictures(mgsync, text, folder):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    mgsync, check = os.path.abspath(sys.argv[1]), "--check" in sys.argv[2:]
+    parser = argparse.ArgumentParser(prog="docs/draw.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mgsync", metavar="MGSYNC", help="the program, such as build/host/mgsync")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where a document differs from its raw files")
+    asked = parser.parse_args()
+    if not os.access(asked.mgsync, os.X_OK) or os.path.isdir(asked.mgsync):
+        parser.error(f"'{asked.mgsync}' is no program; accepted: mgsync as it was built, such as build/host/mgsync")
+    mgsync, check = os.path.abspath(asked.mgsync), asked.check
     different, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
