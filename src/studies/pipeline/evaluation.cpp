@@ -65,15 +65,18 @@ tile_choice_summary choices_of(std::span<const product_row> grid, const row_pred
       s.measured_of_choice = r.median_ns;
     }
   }
-  tile_choice_summary out;
-  out.sizes = sizes.size();
   std::vector<double> all;
-  for (const auto& [_, s] : sizes) {
-    const double slower = 100 * (s.measured_of_choice / s.least_measured - 1);
-    all.push_back(slower);
+  for (const auto& [_, s] : sizes) all.push_back(100 * (s.measured_of_choice / s.least_measured - 1));
+  return summarize_choices(std::move(all));
+}
+
+tile_choice_summary summarize_choices(std::vector<double> all) {
+  tile_choice_summary out;
+  out.sizes = all.size();
+  for (const double slower : all) {
     out.within_5_percent += slower <= 5;
     out.worst_percent = std::max(out.worst_percent, slower);
-    out.mean_percent += slower / static_cast<double>(sizes.size());
+    out.mean_percent += slower / static_cast<double>(all.size());
   }
   std::ranges::sort(all);
   if (!all.empty()) {
@@ -119,7 +122,7 @@ std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>
 
 bool is_held_out(const product_row& r) {
   return r.loads && r.math && r.epilogue &&
-         (r.set == "grid" || r.set == "random" || r.set == "large" || r.set == "asked");
+         (r.set == "grid" || r.set == "random" || r.set == "large" || r.set == "fresh" || r.set == "asked");
 }
 
 tile_profile with_registers(tile_profile p, const gemm_family& family) {

@@ -39,6 +39,8 @@ struct tile_choice_summary {
   double mean_percent = 0, median_percent = 0, ninety_percent = 0;
   std::string tile{};  // of fixed_choice_of
 };
+// Of how many percent each choice is slower than the best one.
+tile_choice_summary summarize_choices(std::vector<double> percent_slower);
 using row_prediction = std::function<double(const product_row&)>;
 tile_choice_summary choices_of(std::span<const product_row> grid, const row_prediction&);
 // The same for the one tile that, taken for every size, costs the least in the mean.

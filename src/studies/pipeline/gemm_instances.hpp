@@ -50,6 +50,9 @@ struct gemm_family {
 };
 inline constexpr gemm_family mma_family{"mma", "mma.sync m16n8k16", mma_instances, 2};
 inline constexpr gemm_family wgmma_family{"wgmma", "wgmma m64nNk16", wgmma_instances, 1};
+// The vendor's library, for comparison: it chooses its kernel itself, and nothing is calibrated of it.
+inline constexpr std::array<gemm_instance, 1> cublas_instances = {{{{1, 1, 1}}}};
+inline constexpr gemm_family cublas_family{"cublas", "cublasGemmEx", cublas_instances, 1};
 inline constexpr std::array<const gemm_family*, 2> gemm_families = {&mma_family, &wgmma_family};
 
 // What a launch does besides handing buffers over: for calibration each part can be left out. Multiplying

@@ -26,6 +26,12 @@ struct gemm_launch {
   gemm_parts parts;
 };
 
+// What the compiler gave each thread of a kernel.
+struct kernel_needs {
+  int registers = 0;      // 0: unknown
+  int spilled_bytes = 0;  // of local memory, where registers do not suffice
+};
+
 // One family of kernels. All functions act on the calling thread's GPU.
 struct gemm_kernel {
   const gemm_family& compiled;
@@ -35,9 +41,12 @@ struct gemm_kernel {
   std::size_t (*shared_bytes)(const gemm_launch&);
   // Enqueues one launch. Throws api_error.
   void (*launch)(const gemm_launch&, const gemm_operands&, cudaStream_t);
+  kernel_needs (*needs)(int instance);
+  bool loads_late = false;  // the first launch for a size may load code, and must not wait behind another
 };
 
 const gemm_kernel& mma_kernel();  // cp.async producers, mma.sync consumers; compute capability 8.0 and above
-const gemm_kernel& wgmma_kernel();  // tensor copies, wgmma consumers; compute capability 9.0
+const gemm_kernel& wgmma_kernel();   // tensor copies, wgmma consumers; compute capability 9.0
+const gemm_kernel& cublas_kernel();  // cuBLAS, which is loaded at the first use
 
 }  // namespace mgsync::pipeline

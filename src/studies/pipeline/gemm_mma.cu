@@ -204,6 +204,14 @@ std::size_t shared_bytes(const gemm_launch& launch) {
   return needed < least_shared_bytes ? least_shared_bytes : needed;
 }
 
+kernel_needs needs(int instance) {
+  cudaFuncAttributes seen{};
+  cuda::check(cudaFuncGetAttributes(
+                  &seen, reinterpret_cast<const void*>(kernels[static_cast<std::size_t>(instance)])),
+              "asking for a kernel's registers");
+  return {seen.numRegs, static_cast<int>(seen.localSizeBytes)};
+}
+
 std::optional<std::string> cannot_run() {
   int device = 0, major = 0;
   cuda::check(cudaGetDevice(&device), "asking for the current GPU");
@@ -242,7 +250,7 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
 }  // namespace
 
 const gemm_kernel& mma_kernel() {
-  static const gemm_kernel kernel_of_paper{mma_family, cannot_run, shared_bytes, launch};
+  static const gemm_kernel kernel_of_paper{mma_family, cannot_run, shared_bytes, launch, needs};
   return kernel_of_paper;
 }
 

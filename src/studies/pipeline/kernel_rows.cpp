@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t reserved_bytes = 1024;  // of shared memory, for the kernels' own barriers
 constexpr std::uint64_t seed_of_sizes = 24;
-constexpr int random_products = 40;            // per point
+constexpr int random_products = 40;  // per point
+constexpr std::uint64_t seed_of_fresh_sizes = 20261124;
 constexpr int width_step = 64, widest = 3072;  // widths of C at which the epilogue is calibrated
 
 // The size of a product with `tiles` output tiles, in a rectangle as square as possible.
@@ -110,12 +111,13 @@ void add_held_out(product_list& list, const product_choice& of, const held_out_s
   const auto persistent = [&](const char* set, int buffers, extent size) {
     list.add(set, buffers, list.persistent_blocks(size), whole, size);
   };
+  const bool calibrated = of.family != &cublas_family;
   if (sizes.paper)
     for (int m = 128; m <= 1024; m += 128)
       for (int n = 128; n <= 1024; n += 128)
         for (int k = 128; k <= 1024; k += 128)
           persistent(list.is_calibrated({m, n, k}) ? "grid-known" : "grid", list.some(), {m, n, k});
-  if (sizes.random) {
+  if (sizes.random && calibrated) {
     std::mt19937_64 random(seed_of_sizes + static_cast<std::uint64_t>(of.instance) * 16 +
                            static_cast<std::uint64_t>(of.producers));
     const auto draw = [&](int low, int high) {
@@ -134,8 +136,14 @@ void add_held_out(product_list& list, const product_choice& of, const held_out_s
   }
   if (sizes.large)
     for (const int side : {2048, 4096, 8192}) {
-      list.add("large", list.some(), room.sms, math_alone, {side, side, side});
+      if (calibrated) list.add("large", list.some(), room.sms, math_alone, {side, side, side});
       persistent("large", list.some(), {side, side, side});
+    }
+  if (sizes.fresh)
+    for (const extent& size : fresh_sizes()) {
+      const char* const set = list.is_calibrated(size) ? "fresh-known" : "fresh";
+      persistent(set, list.some(), size);
+      if (calibrated && list.most() != list.some()) persistent(set, list.most(), size);
     }
   for (const extent& size : sizes.asked)
     persistent(list.is_calibrated(size) ? "asked-known" : "asked", list.some(), size);
@@ -151,6 +159,7 @@ held_out_sizes read_sizes(std::span<const std::string> words) {
     if (word == "paper") found.paper = true;
     else if (word == "random") found.random = true;
     else if (word == "large") found.large = true;
+    else if (word == "fresh") found.fresh = true;
     else {
       const extent size = read_extent(word, "size", accepted_sizes);
       if (size.n % 8 != 0 || size.k % 8 != 0 || std::max({size.m, size.n, size.k}) > 16384)
@@ -159,6 +168,29 @@ held_out_sizes read_sizes(std::span<const std::string> words) {
     }
   }
   return found;
+}
+
+std::vector<extent> fresh_sizes() {
+  std::mt19937_64 random(seed_of_fresh_sizes);
+  const auto side = [&](int low, int step) {
+    const double share = static_cast<double>(random() % 1'000'000) / 1e6;
+    const int drawn = static_cast<int>(low * std::pow(8192.0 / low, share));
+    const int rounded = std::max(drawn / step, 1) * step;
+    return step == 8 && rounded % 64 == 0 ? rounded - 8 : rounded;  // no tile divides it
+  };
+  std::vector<extent> all;
+  for (int i = 0; i < 200; ++i) {
+    const int step = i % 2 == 0 ? 64 : 8;
+    const bool large = i % 3 == 0, huge = i % 9 == 0;
+    int sides[3];
+    do {
+      for (int& one : sides) one = side(huge ? 4096 : 64, step);
+      if (large && !huge) sides[random() % 3] = side(4096, step);
+    } while ((*std::ranges::max_element(sides) > 4096) != large ||
+             (huge && *std::ranges::min_element(sides) <= 4096));
+    all.push_back({step == 8 ? sides[0] - 3 : sides[0], sides[1], sides[2]});
+  }
+  return all;
 }
 
 int buffers_that_fit(extent tile, const gpu_room& room) {
@@ -170,7 +202,7 @@ std::vector<product_row> product_settings(const product_choice& of, const gpu_ro
                                           const held_out_sizes& sizes) {
   product_list list(of, room);
   if (list.most() < 1) return {};
-  add_calibration(list, of.compiled().tile, room.sms);
+  if (of.family != &cublas_family) add_calibration(list, of.compiled().tile, room.sms);
   add_held_out(list, of, sizes, room);
   return list.take();
 }
@@ -237,17 +269,21 @@ std::span<const metric_name> product_columns() {
 }
 
 std::vector<named_value> product_figures(std::span<const product_row> rows, int sms) {
+  double rate = 0, work = 0;
+  for (const product_row& r : rows) {
+    const double flops = 1.0 * r.size.m * r.size.n * r.size.k;
+    if (is_held_out(r) && (flops > work || (flops == work && rate_tflops(r) > rate)))
+      work = flops, rate = rate_tflops(r);
+  }
   const auto profiles = profiles_of(rows, sms);
-  if (profiles.size() != 1) return {};
+  if (profiles.size() != 1)
+    return work > 0 ? std::vector<named_value>{{"rate", rate}} : std::vector<named_value>{};
   const tile_profile& p = profiles.begin()->second;
   std::vector<std::pair<double, double>> pairs;
-  double rate = 0, work = 0;
   for (const product_row& r : rows) {
     if (!is_held_out(r)) continue;
     const double launch = launch_ns(p, r.size, sms);
     pairs.emplace_back(simulated_ns(r, p, sms) - launch, r.median_ns - launch);
-    const double flops = 1.0 * r.size.m * r.size.n * r.size.k;
-    if (flops > work || (flops == work && rate_tflops(r) > rate)) work = flops, rate = rate_tflops(r);
   }
   std::vector<named_value> all;
   if (!pairs.empty()) {

@@ -16,15 +16,19 @@
 namespace mgsync::pipeline {
 
 // Sizes that a calibration never sees, by words: "paper" (multiples of 128 to 1024, 512 of them),
-// "random" (to 3072 and with any number of buffers), "large" (2048, 4096 and 8192 cubed), or MxNxK.
-// usage_error names what is accepted.
+// "random" (to 3072 and with any number of buffers), "large" (2048, 4096 and 8192 cubed), "fresh" (below), or
+// MxNxK. usage_error names what is accepted.
 struct held_out_sizes {
-  bool paper = false, random = false, large = false;
+  bool paper = false, random = false, large = false, fresh = false;
   std::vector<extent> asked{};
 };
 held_out_sizes read_sizes(std::span<const std::string> words);
 inline constexpr std::string_view accepted_sizes =
-    "paper, random, large, or MxNxK up to 16384 with N and K multiples of 8";
+    "paper, random, large, fresh, or MxNxK up to 16384 with N and K multiples of 8";
+
+// 200 sizes with sides of 64 to 8192, log-uniform, the same for every kernel: of a third of them the largest
+// side is above 4096, of a ninth all are; of half of them no tile divides any side.
+std::vector<extent> fresh_sizes();
 
 // One compiled product with its number of producers, and the GPU it runs on.
 struct product_choice {
@@ -40,9 +44,9 @@ struct gpu_room {
 int buffers_that_fit(extent tile, const gpu_room&);
 
 // The settings for calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out
-// products ("grid", "random", "large", "asked"); the same in every run of the program. Sizes of the paper's
-// grid that calibration measures too are in the set "grid-known": the choice of the best tile needs them, but
-// they do not count in the errors.
+// products ("grid", "random", "large", "fresh", "asked"); the same in every run of the program. Sizes of the
+// paper's grid that calibration measures too are in the set "grid-known": the choice of the best tile needs
+// them, but they do not count in the errors.
 std::vector<product_row> product_settings(const product_choice&, const gpu_room&, const held_out_sizes&);
 // A product that is checked, in full up to 1024 cubed. The first ones cover every number of buffers and
 // schedule.

@@ -37,6 +37,8 @@ struct product_row {
   double median_ns = 0;
   double min_ns = 0;
   std::vector<double> raw_ns{};  // one per batch, in the order of measuring; empty in old files
+  int registers = 0;             // of a thread, as compiled; 0: unknown
+  int spilled_bytes = 0;         // of local memory, for a thread
 };
 void fields(auto& way, product_row& r) {
   way.needs("family", r.family);
@@ -59,6 +61,8 @@ void fields(auto& way, product_row& r) {
   way.needs("median_ns", r.median_ns);
   way.needs("min_ns", r.min_ns);
   way.may("raw_ns", r.raw_ns);
+  way.may("registers", r.registers);
+  way.may("spilled_bytes", r.spilled_bytes);
 }
 
 struct synthetic_row {

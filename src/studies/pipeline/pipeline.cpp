@@ -18,10 +18,11 @@
 namespace mgsync {
 namespace pipeline { namespace {
 
-enum class kernel { synthetic, mma, wgmma };
+enum class kernel { synthetic, mma, wgmma, cublas };
 constexpr std::pair<kernel, std::string_view> kernel_words[] = {{kernel::synthetic, synthetic_kernel_name},
                                                                 {kernel::mma, mma_family.name},
-                                                                {kernel::wgmma, wgmma_family.name}};
+                                                                {kernel::wgmma, wgmma_family.name},
+                                                                {kernel::cublas, cublas_family.name}};
 constexpr axis_of<kernel> kernels({.name = "kernel",
                                    .help = "which kernels are measured; with --gemm: considered"},
                                   kernel_words);
@@ -187,39 +188,45 @@ void add_synthetic(const study_request& asked, std::vector<measurement>& all) {
   }
 }
 
-void add_products(const study_request& asked, const gemm_family& family, std::vector<measurement>& all) {
+measurement product_point(const study_request& asked, const product_choice& of) {
+  const gemm_family& family = *of.family;
   const auto held_out = read_sizes(asked.values(sizes));
+  auto m = planned(asked, family.name, of.compiled().consumers == 2 ? "ping-pong" : "");
+  if (&family != &cublas_family) {
+    set(m.point, tiles, of.compiled().tile);
+    m.point.set("producers", static_cast<double>(of.producers));
+  }
+  m.point.set("sizes", fmt::format("{}", fmt::join(asked.values(sizes), ",")));
+  m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
+  const auto plan = std::make_shared<kernel_plan>();
+  if constexpr (MGSYNC_WITH_CUDA)
+    m.create = [of, held_out, plan, gpu = asked.first_ordinal()] {
+      return make_product(of, held_out, gpu, plan);
+    };
+  m.checker = [plan] { return std::make_unique<product_checker>(plan); };
+  m.method = [plan] {
+    rows_settings settings;
+    settings.rows = [plan] { return plan->products.size(); };
+    settings.value = "time_ns";
+    settings.columns.assign(product_columns().begin(), product_columns().end());
+    settings.figures = [plan](std::span<const double> times) {
+      auto rows = plan->products;
+      for (std::size_t k = 0; k < rows.size(); ++k) set_times(rows[k], {times[k]});
+      return product_figures(rows, plan->sms);
+    };
+    settings.description = "GPU events around 16 launches, calibration and held-out sizes";
+    return std::make_unique<rows_in_turn>(settings);
+  };
+  return m;
+}
+
+void add_products(const study_request& asked, const gemm_family& family, std::vector<measurement>& all) {
   const auto& wanted = asked.values(tiles);
   for (int i = 0; i < static_cast<int>(family.instances.size()); ++i)
-    for (int loading = 1; loading <= family.most_producers; ++loading) {
-      const product_choice of{&family, i, loading};
-      if (std::ranges::find(wanted, of.compiled().tile) == wanted.end()) continue;
-      auto m = planned(asked, family.name, of.compiled().consumers == 2 ? "ping-pong" : "");
-      set(m.point, tiles, of.compiled().tile);
-      m.point.set("producers", static_cast<double>(loading));
-      m.point.set("sizes", fmt::format("{}", fmt::join(asked.values(sizes), ",")));
-      m.waived = &family == &wgmma_family ? why_not(asked, 9, true) : why_not(asked, 8, false);
-      const auto plan = std::make_shared<kernel_plan>();
-      if constexpr (MGSYNC_WITH_CUDA)
-        m.create = [of, held_out, plan, gpu = asked.first_ordinal()] {
-          return make_product(of, held_out, gpu, plan);
-        };
-      m.checker = [plan] { return std::make_unique<product_checker>(plan); };
-      m.method = [plan] {
-        rows_settings settings;
-        settings.rows = [plan] { return plan->products.size(); };
-        settings.value = "time_ns";
-        settings.columns.assign(product_columns().begin(), product_columns().end());
-        settings.figures = [plan](std::span<const double> times) {
-          auto rows = plan->products;
-          for (std::size_t k = 0; k < rows.size(); ++k) set_times(rows[k], {times[k]});
-          return product_figures(rows, plan->sms);
-        };
-        settings.description = "GPU events around 16 launches, calibration and held-out sizes";
-        return std::make_unique<rows_in_turn>(settings);
-      };
-      all.push_back(std::move(m));
-    }
+    for (int loading = 1; loading <= family.most_producers; ++loading)
+      if (const product_choice of{&family, i, loading};
+          std::ranges::find(wanted, of.compiled().tile) != wanted.end())
+        all.push_back(product_point(asked, of));
 }
 
 std::vector<measurement> points(const study_request& asked) {
@@ -227,6 +234,7 @@ std::vector<measurement> points(const study_request& asked) {
   if (wants(asked, kernel::synthetic)) add_synthetic(asked, all);
   for (const gemm_family* family : gemm_families)
     if (wants(asked, kernel_of(*family))) add_products(asked, *family, all);
+  if (wants(asked, kernel::cublas)) all.push_back(product_point(asked, {&cublas_family, 0, 1}));
   return all;
 }
 

@@ -327,6 +327,7 @@ std::string set_name(const std::string& set) {
   return set == "grid"     ? "sizes to 1024"
          : set == "random" ? "random sizes to 3072"
          : set == "large"  ? "2048 to 8192 cubed"
+         : set == "fresh"  ? "fresh sizes to 8192"
                            : "sizes asked for";
 }
 
@@ -340,6 +341,8 @@ void show(const measured_study& study, const std::string& machine, evaluation& e
   add_errors(predicted, name, e);
   e.add(claims_of(study, profiles, {name("pipeline-claims"), "", ""}));
   add_choices(study, profiles, name, e);
+  e.add(regret_of(study, profiles, {name("pipeline-regret"), "", ""}));
+  e.add(vendor_of(study, {name("pipeline-vendor"), "", ""}));
   add_asked(study, profiles, name, e);
   add_paper_products(study, profiles, name("pipeline-table-2"), e);
   add_kernels(study, profiles, name, e);

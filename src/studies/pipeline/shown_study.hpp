@@ -29,6 +29,11 @@ table claims_of(const measured_study&, const std::map<profile_key, tile_profile>
 double paper_equations_ns(const product_row&, const tile_profile&, int sms);
 double straight_line_ns(const product_row&, const tile_profile&, int sms);
 
+// Of the fresh sizes, each measured with many configurations: how much longer than the fastest the answer to
+// --gemm takes, and the best fixed one; and beside what cuBLAS takes. Empty where there are none.
+table regret_of(const measured_study&, const std::map<profile_key, tile_profile>&, figure_heading);
+table vendor_of(const measured_study&, figure_heading);
+
 // A timeline of one recorded run; beneath each agent stands the simulation with these costs.
 mgsync::timeline simulated_over_measured(std::span<const stamp_row> one_timeline, const semaphore_costs&);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -50,6 +51,40 @@ TEST(kernel_rows, are_the_same_each_time_and_others_for_another_kernel) {
              again = product_settings({&mma_family, 3, 1}, h200, read_sizes(random));
   EXPECT_EQ(to_csv(std::span<const product_row>(once), {}), to_csv(std::span<const product_row>(again), {}));
   EXPECT_NE(product_settings({&mma_family, 3, 2}, h200, read_sizes(random)).back().size, once.back().size);
+}
+
+TEST(kernel_rows, fresh_sizes_are_of_every_kind_and_the_same_for_every_kernel) {
+  const auto sizes = fresh_sizes();
+  ASSERT_EQ(sizes.size(), 200u);
+  EXPECT_TRUE(std::ranges::equal(sizes, fresh_sizes()));
+  int large = 0, huge = 0, indivisible = 0, small = 0;
+  for (const extent& s : sizes) {
+    EXPECT_TRUE(s.n % 8 == 0 && s.k % 8 == 0) << text(s);
+    EXPECT_LE(std::max({s.m, s.n, s.k}), 8192) << text(s);
+    EXPECT_GE(std::min({s.m, s.n, s.k}), 50) << text(s);
+    large += std::max({s.m, s.n, s.k}) > 4096;
+    huge += std::min({s.m, s.n, s.k}) >= 4096;
+    small += std::max({s.m, s.n, s.k}) < 1024;
+    indivisible += s.m % 64 != 0 && s.n % 64 != 0 && s.k % 64 != 0;
+  }
+  EXPECT_EQ(large, 67);
+  EXPECT_GE(huge, 22);
+  EXPECT_EQ(indivisible, 100);
+  EXPECT_GE(small, 20);
+  const std::vector<std::string> word{"fresh"};
+  const auto rows = product_settings({&wgmma_family, 0, 1}, h200, read_sizes(word));
+  std::map<std::tuple<int, int, int>, std::set<int>> buffers;
+  for (const auto& r : rows)
+    if (r.set.starts_with("fresh")) buffers[{r.size.m, r.size.n, r.size.k}].insert(r.buffers);
+  EXPECT_EQ(buffers.size(), 200u);
+  for (const auto& [_, all] : buffers) EXPECT_EQ(all, (std::set<int>{4, 8}));
+}
+
+TEST(kernel_rows, nothing_is_calibrated_of_the_vendors_library) {
+  const std::vector<std::string> words{"random", "large", "fresh", "96x96x64"};
+  const auto rows = product_settings({&cublas_family, 0, 1}, h200, read_sizes(words));
+  for (const auto& r : rows) EXPECT_TRUE(is_held_out(r)) << r.set;
+  EXPECT_EQ(sets_of(rows), (std::map<std::string, int>{{"asked", 1}, {"fresh", 200}, {"large", 3}}));
 }
 
 TEST(kernel_rows, sizes_are_words_or_products) {
