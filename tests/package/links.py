@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every link of a page to a file, a folder or a heading of this tree finds it; so does every path of a page or a comment that
-names one under docs.
+names one under docs. And every page under docs is linked by another page.
 
 Usage: links.py SOURCE_DIR
 """
@@ -38,6 +38,14 @@ def broken(root, page):
             yield name
 
 
+def unlinked(root, pages):
+    """Pages under docs that a reader finds from no other page."""
+    linked = {(root / page).parent.joinpath(link[1].partition("#")[0]).resolve() for page in pages if page.suffix == ".md"
+              for link in LINK.finditer((root / page).read_text(errors="replace")) if link[1] and not link[1].startswith("#")
+              and (root / page).parent.joinpath(link[1].partition("#")[0]).resolve() != (root / page).resolve()}
+    return [page for page in pages if page.parts[0] == "docs" and page.suffix == ".md" and (root / page).resolve() not in linked]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True)
@@ -45,6 +53,7 @@ def main():
     pages = [pathlib.Path(name) for name in names if name.endswith((".md", ".cpp", ".hpp", ".cu", ".cuh", ".sh", ".py", ".sbatch"))]
     pages = [page for page in pages if (root / page).exists() and page.parts[:1] != ("build",)]
     failures = [f"{page}: {name}" for page in pages for name in broken(root, page)]
+    failures += [f"{page}: no other page links it" for page in unlinked(root, pages)]
     print("\n".join(failures) or f"links: {len(pages)} pages and sources")
     return 1 if failures else 0
 
