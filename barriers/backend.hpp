@@ -164,6 +164,7 @@ struct creation {
   std::string reason;
   std::string algorithm;    // what runs where the variant is "auto", and why: "inbox: ..."
   std::string peer_memory;  // "threads", "mpi-window", "peer-access", "cuda-ipc", "vmm"; empty: not used
+  std::string code{};       // of the kernel that is checked: a hash of its machine code; empty: not known
   static creation none(std::string why) { return {nullptr, std::move(why), {}, {}}; }
 };
 inline constexpr const char* without_cuda = "this build has no CUDA";

@@ -28,6 +28,10 @@ int check_command(const options&);
 // have no point in common.
 int compare_command(const options&);
 
+// `mgsync ledger FILE...`: adds up the checked rounds of results and ledgers, by the code that was checked.
+// Prints a table; with --into also keeps them in that ledger. Throws usage_error for files of other kinds.
+int ledger_command(const options&);
+
 // `mgsync list`: every backend and variant, and whether these ranks can run it here.
 // Collective over the job; rank 0 prints. The views are those of all ranks.
 int list_backends(const campaign_request&, const communicator& job, std::span<const topology::rank_view>);

@@ -68,6 +68,7 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   case command::check: return check_command(asked);
   case command::report: return report_command(asked);
   case command::compare: return compare_command(asked);
+  case command::ledger: return ledger_command(asked);
   case command::merge: return merge_command(asked);
   default: return std::nullopt;
   }

@@ -88,7 +88,7 @@ thread_level level_of_threads(std::string_view name, std::string_view word) {
 std::span<const described_option> all_options() {
   using enum command;
   constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology}, where_machines_are{measure, study, list, topology, accept},
-      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, check, help, completion};
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, check, ledger, help, completion};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   static constexpr described_option table[] = {
     {"device", 0, {measure, study, list, topology, advise, accept}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
@@ -145,7 +145,7 @@ std::span<const described_option> all_options() {
      put<&options::within, duration>},
     {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; - is stdout [sentences and tables as text]",
      keep<&options::html>},
-    {"markdown", 0, {report}, "FILE", "write sentences and tables as Markdown; - is stdout",
+    {"markdown", 0, {report, ledger}, "FILE", "write sentences and tables as Markdown; - is stdout",
      keep<&options::markdown>},
     {"points", 0, {measure}, "FILE", "measure exactly the points of this results file, in place of --backend, --members, --shape and the others",
      keep<&options::points>},
@@ -177,6 +177,8 @@ std::span<const described_option> all_options() {
      turn<&options::allow_missing>},
     {"noise", 0, {compare}, "SHARE", "what a process as a whole may be shifted by [4%; 0 with four files or more a side]",
      put<&options::noise, excess>},
+    {"into", 0, {ledger}, "FILE", "keep the rounds in this ledger, which may exist: a run counts once, however often it is given",
+     keep<&options::into>},
     {"across", 0, {compare, merge, report, accept}, "WHAT", "what the machines may differ in: nothing, hosts (same hardware) or machines (anything) [nothing; of accept hosts]; of report: what files of one machine may differ in [hosts]",
      put<&options::across, across_named>, listed<enum_words<across>::list>},
     {"over-processes", 0, {merge}, "", "count each file as one process; the interval is then over processes",
@@ -211,6 +213,7 @@ std::span<const described_command> all_commands() {
     {accept, "accept", "", "is this node normal? Looks at it, measures each GPU, each pair and all of them for seconds, and says so in a sentence and an exit code"},
     {check, "check", "FILE...", "a barrier of your own, in a shared object, is tried: held back, wrapped, replayed; FILE:NAME is one of several"},
     {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
+    {ledger, "ledger", "FILE...", "how many rounds of each barrier's code were checked, added up over runs and machines"},
     {help, "help", "[COMMAND]", "this text, or what a command takes (as --help behind it); --man: the manual page"},
     {completion, "completion", "SHELL", "the script that completes mgsync's words in a shell: bash, zsh or fish"},
   };

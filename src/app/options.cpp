@@ -185,6 +185,10 @@ void check_files(const options& o) {
   case command::merge:
     if (files == 0) throw usage_error("mgsync merge takes files written by --store or --json");
     return;
+  case command::ledger:
+    if (files == 0 && o.into.empty())
+      throw usage_error("mgsync ledger takes files: results (--json or --store), ledgers (--into)");
+    return;
   case command::completion:
     if (files != 1)
       throw usage_error(fmt::format("mgsync completion takes a shell's name; accepted: {}",

@@ -32,6 +32,7 @@ enum class command {
   audit,
   accept,
   check,
+  ledger,
   help,
   completion,
   version
@@ -79,6 +80,7 @@ struct options : output_request, study_settings {
   std::optional<double> fail_slower;     // of compare: share
   bool allow_missing = false;            // of compare
   bool over_processes = false;           // of merge: each file is a process, and counts once
+  std::string into;                      // of ledger: the ledger that is added to
   std::optional<mgsync::across> across;  // of compare, merge and report
 };
 

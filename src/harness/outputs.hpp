@@ -28,7 +28,7 @@ struct output_request {
   std::map<std::string, std::string, std::less<>>
       forms;             // files for other forms of the results, by option (document_forms.hpp)
   std::string html;      // of report
-  std::string markdown;  // of report
+  std::string markdown;  // of report and ledger
   std::string svg;       // of show --figure
   std::string store;
   std::string figures;     // a folder

@@ -111,6 +111,7 @@ std::vector<measurement> points_of(plan made, const settings& asked, const sessi
         if (built.reason.empty()) out.found["placed"] = placed(where.group);
         if (!built.algorithm.empty()) out.found["algorithm"] = built.algorithm;
         if (!built.peer_memory.empty()) out.found["peer_memory"] = built.peer_memory;
+        if (!built.code.empty()) out.found["code"] = built.code;
         out.subject = std::make_unique<barrier_subject>(where_we_are->job(), each.point, where, mine,
                                                         std::move(built.barrier), asked.seed, asked.timeout);
         return out;

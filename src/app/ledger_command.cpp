@@ -1,0 +1,41 @@
+#include <filesystem>
+
+#include "src/app/commands.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
+#include "src/results/comparison/ledger.hpp"
+#include "src/results/files/atomic_file.hpp"
+#include "src/results/files/packed_text.hpp"
+#include "src/results/files/result_file.hpp"
+
+namespace mgsync {
+namespace {
+
+constexpr std::string_view accepted = "results (--json or --store), ledgers (--into)";
+
+std::vector<ledger_entry> entries_of(const std::string& name) {
+  const auto text = read_text(name, accepted);
+  return is_ledger(text) ? read_ledger(text, name) : ledger_entries(result_file_of(name, text).document);
+}
+
+}  // namespace
+
+int ledger_command(const options& asked) {
+  std::vector<ledger_entry> ledger;
+  if (std::error_code absent; !asked.into.empty() && std::filesystem::exists(asked.into, absent))
+    ledger = read_ledger(read_text(asked.into, "a ledger"), asked.into);
+  std::size_t added = 0;
+  for (const auto& name : asked.files) added += add_to_ledger(ledger, entries_of(name));
+  if (!asked.into.empty()) {
+    write_file_atomically(asked.into, format_ledger(ledger));
+    say("mgsync: {} of {} in {} are new\n", added, counted(ledger.size(), "line"), asked.into);
+  }
+  const auto totals = ledger_table(ledger);
+  if (asked.markdown.empty()) tell("{}", to_text(totals));
+  else if (asked.markdown == "-") tell("{}", to_markdown(totals));
+  else write_file_atomically(asked.markdown, to_markdown(totals));
+  return 0;
+}
+
+}  // namespace mgsync
