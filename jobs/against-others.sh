@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]: mgsync's host figures beside those of programs that are not
-# ours (docs/method.md): MPI_Barrier as OSU's osu_barrier has it, OpenMP's barrier and the start and end of a parallel region
-# as EPCC's syncbench has them, for each COUNT of ranks and of threads (default: 2 4 8 16, as far as there are cores). Nine
-# alternated pairs of processes each (PAIRS in the environment: more); WHAT: only these of "mpi openmp parallel launch nccl".
-# launch: a kernel's launch beside kernels that wait, as the plain loop docs/examples/launch_loop has it, whose path is
-# LAUNCH_LOOP in the environment; COUNT is then of no matter.
-# nccl: NCCL's barrier over 2 GPUs, of one block and between two barriers of the grid, as a loop of it has it: PEERS in the
-# environment is a program that prints "NCCL LSA barrier, 1 block: gpus=2 1.36 us" and "NCCL LSA hub between two grid.sync:
-# gpus=2 blk/SM=1 thr=32 3.28 us", the same for other shapes. COUNT is of no matter.
-# TALK_FIRST in the environment: the library that tests/mpi/talk_first.cpp becomes (build/host/tests/mpi/libtalk_first.so),
-# loaded ahead of osu_barrier, so that in both programs every pair of ranks has talked before, and that osu_barrier's loop
-# is taken as a whole, without its clock reads (docs/method.md says why). For the same reason syncbench's threads do nothing
-# between two barriers here.
+# Measures what mgsync measures by programs that are not ours, on the same machine in turns (docs/results/host-barriers.md):
+#   mpi       MPI_Barrier by OSU's osu_barrier
+#   openmp, parallel   OpenMP's barrier, and the start and end of a parallel region, by EPCC's syncbench
+#   launch    a kernel's launch by a plain loop, docs/examples/launch_loop
+#   nccl      NCCL's device barrier over 2 GPUs by a plain loop
+# Usage: against-others.sh MGSYNC OSU_BARRIER SYNCBENCH [COUNT...]   "" in place of a program leaves it out
+# COUNT: of ranks and of threads (default: 2 4 8 16, as far as there are cores); launch and nccl have none.
+# In the environment:
+#   PAIRS        alternated pairs of processes (9)
+#   WHAT         only these of the words above
+#   LAUNCH_LOOP  the path of launch_loop
+#   PEERS        a program that prints "NCCL LSA barrier, 1 block: gpus=2 1.36 us" and "NCCL LSA hub between two grid.sync: gpus=2
+#                blk/SM=1 thr=32 3.28 us", the same for other shapes
+#   TALK_FIRST   build/host/tests/mpi/libtalk_first.so, loaded ahead of osu_barrier: all pairs of ranks talk first, and its
+#                loop is timed as a whole, as mgsync does it
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
-# Both programs are had from their own sources; "" in the place of one leaves it out.
 set -uo pipefail
 mgsync=$1 osu=$2 syncbench=$3
 shift 3
