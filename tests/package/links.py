@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every link of a page to a file, a folder or a heading of this tree finds it; so does every path of a page or a comment that
-names one under docs. And every page under docs is linked by another page.
+names one under docs, and of a page that names a source. And every page under docs is linked by another page.
 
 Usage: links.py SOURCE_DIR
 """
@@ -11,6 +11,8 @@ import sys
 
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
 NAMED = re.compile(r"(?<![\w./-])docs/[\w./-]*\w\.(?:md|json|txt|svg|py|xz)\b")
+SOURCE = re.compile(r"(?<![\w./-])(?:src|barriers|topology|tests|jobs|cmake|integrations)/[\w./-]*\w\.(?:cpp|hpp|cuh?|inc|csv|py|sh|sbatch|cmake)\b")
+MADE_BY_RECIPES = pathlib.Path("docs/extending.md")
 
 
 def anchors_of(text):
@@ -33,6 +35,9 @@ def broken(root, page):
             yield to
         elif anchor and found.suffix == ".md" and anchor not in anchors_of(found.read_text()):
             yield f"{to} (no such heading)"
+    for name in SOURCE.findall(text) if page.suffix == ".md" and page != MADE_BY_RECIPES else ():
+        if not (root / name).exists():
+            yield name
     for name in NAMED.findall(text):
         if not (root / name).exists() and not (root / (name + ".xz")).exists():
             yield name
