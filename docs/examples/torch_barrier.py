@@ -3,9 +3,10 @@
 by NVRTC as the program runs, and is launched on torch's current stream, eagerly and in a CUDA graph. Says what a barrier takes
 beside torch's own.
 
-Usage: torchrun --nproc-per-node 2 torch_barrier.py LIBMGSYNC.SO INCLUDE
+Usage: torchrun --nproc-per-node 2 torch_barrier.py LIBMGSYNC.SO INCLUDE [BACKEND]
   LIBMGSYNC.SO  from cmake -S barriers/library -B build -DBUILD_SHARED_LIBS=ON && cmake --build build
   INCLUDE       its headers: build/include
+  BACKEND       what torch takes its symmetric memory from: CUDA (the default) or NVSHMEM
 """
 import ctypes
 import glob
@@ -147,13 +148,13 @@ class Kernel:
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["CUDA"], ["NVSHMEM"]):
         sys.exit(__doc__.strip())
     import torch
     import torch.distributed as dist
     import torch.distributed._symmetric_memory as symmetric
 
-    library, include = sys.argv[1:]
+    library, include = sys.argv[1:3]
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     torch.cuda.set_device(rank)
     dist.init_process_group("cpu:gloo,cuda:nccl", rank=rank, world_size=ranks)
@@ -167,6 +168,8 @@ def main():
     about = torch.cuda.get_device_properties(rank)
     blocks = about.multi_processor_count
     room = flag_bytes(library, ranks, blocks)
+    if sys.argv[3:]:
+        symmetric.set_backend(sys.argv[3])
     memory = symmetric.empty(room + 256, dtype=torch.uint8, device=f"cuda:{rank}")
     seen = symmetric.rendezvous(memory, dist.group.WORLD)
     memory.zero_()

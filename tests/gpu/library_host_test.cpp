@@ -2,6 +2,7 @@
 // that is theirs), and what it leaves alone.
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include <mgsync/multi_grid.h>
 #include <mgsync/multi_grid.hpp>
 
+#include "src/base/cuda_driver.hpp"
 #include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
@@ -374,6 +376,61 @@ TEST_P(host_side, flags_may_lie_in_memory_of_the_programs_own) {
       thrown([&] { multi_grid::over(theirs, gpus, 0, {}); }).find("usage: the caller's memory has 64 bytes"),
       std::string::npos);
   for (void* const part : theirs.parts) EXPECT_EQ(cudaFree(part), cudaSuccess);
+}
+
+// As NVSHMEM's heap and torch's symmetric memory are: physical memory that is mapped where the program likes.
+class own_mapping {
+ public:
+  explicit own_mapping(int gpu, const std::vector<int>& readers) {
+    CUmemAllocationProp about{};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu};
+    entry<decltype(&cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
+        &bytes_, &about, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    must(entry<decltype(&cuMemCreate)>("cuMemCreate")(&memory_, bytes_, &about, 0));
+    must(entry<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&address_, bytes_, 0, 0, 0));
+    must(entry<decltype(&cuMemMap)>("cuMemMap")(address_, bytes_, 0, memory_, 0));
+    std::vector<CUmemAccessDesc> who;
+    for (const int reader : readers)
+      who.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, reader}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    must(entry<decltype(&cuMemSetAccess)>("cuMemSetAccess")(address_, bytes_, who.data(), who.size()));
+  }
+  ~own_mapping() {
+    entry<decltype(&cuMemUnmap)>("cuMemUnmap")(address_, bytes_);
+    entry<decltype(&cuMemAddressFree)>("cuMemAddressFree")(address_, bytes_);
+    entry<decltype(&cuMemRelease)>("cuMemRelease")(memory_);
+  }
+  own_mapping(const own_mapping&) = delete;
+  own_mapping& operator=(const own_mapping&) = delete;
+
+  void* address() const { return reinterpret_cast<void*>(address_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  template <class Function>
+  static Function entry(const char* name) {
+    return cuda::driver_function<Function>(name);
+  }
+  static void must(CUresult status) { cuda::check_driver(status, "mapping memory"); }
+
+  std::size_t bytes_ = 0;
+  CUmemGenericAllocationHandle memory_ = 0;
+  CUdeviceptr address_ = 0;
+};
+
+TEST_P(host_side, flags_may_lie_in_a_mapping_of_the_programs_own) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  const auto gpus = first_gpus(GetParam());
+  std::vector<std::unique_ptr<own_mapping>> mappings;
+  symmetric_parts theirs;
+  for (const int g : gpus) {
+    ASSERT_EQ(cudaSetDevice(g), cudaSuccess);
+    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
+    theirs.parts.push_back(mappings.emplace_back(std::make_unique<own_mapping>(g, gpus))->address());
+    theirs.bytes = mappings.back()->bytes();
+  }
+  auto grids = multi_grid::over(theirs, gpus, 0, {}, 5s);
+  expect_sound(grids, 4 * sms(), 64, way::mixed, 3, 200);
 }
 
 // Two parts that are one piece of memory: what one GPU writes to the other's comes out as its own.
