@@ -36,9 +36,12 @@ void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
   }
   say("mgsync: {}\n", why);
   written.write_in_emergency(why, blame);
+  if (lost.empty() || communicator::speaks_first()) return;
+  communicator::leave_word(why);
+  communicator::let_first_write(patience_of_a_failed_rank);
 }
 
-// After a lost rank, the launcher sends the others a signal and gives them about a second, so everything is
+// After a lost rank, a launcher sends the others a signal and gives them about a second, so everything is
 // written at once. After another signal the command ends by itself; as that may take too long, the results
 // are written already now.
 bool write_at_signal(outputs& written) {
@@ -47,8 +50,12 @@ bool write_at_signal(outputs& written) {
     const auto why = fmt::format("{} crashed: {}", rank.empty() ? "mgsync" : rank, signal_in_words());
     communicator::leave_word(why);
     say("mgsync: {}\n", why);
-    return written.write_in_emergency(why, result_status::error);
+    if (!written.write_in_emergency(why, result_status::error)) return false;
+    communicator::let_first_write(patience_of_a_failed_rank);
+    return true;
   }
+  if (signal_received() == 0)  // another rank has left word, and ends the job as soon as this is written
+    return written.write_in_emergency(communicator::lost_ranks(), result_status::error);
   const auto lost = communicator::is_over() ? "" : lost_now(written);
   if (!communicator::speaks_first() && !written.has_files()) return true;
   if (lost.empty()) return written.write_meanwhile(fmt::format("interrupted by {}", signal_in_words()));

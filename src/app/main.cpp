@@ -147,6 +147,7 @@ int run_together(const command_line& line, ending_word wrong, std::optional<comm
 int leave(const std::optional<communicator>& job, exit_code code) {
   if (job && job->size() > 1) {
     if (job->rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));  // rank 0 speaks first
+    if (code != exit_code::usage) communicator::let_first_write(patience_of_a_failed_rank);
     job->abort(static_cast<int>(code));
   }
   return static_cast<int>(code);
@@ -197,6 +198,7 @@ int run(const std::vector<std::string>& entered) {
   } catch (const rank_lost& error) {
     say("mgsync: {}\n", of_this_rank(error));
     written.write_in_emergency(error.what(), result_status::error);
+    if (!communicator::speaks_first()) communicator::leave_word(error.what());
     return leave(job, exit_code::failure);
   } catch (const timeout_error& error) {
     say("mgsync: {}\n", of_this_rank(error));

@@ -19,6 +19,10 @@
 namespace mgsync {
 
 class watchdog;
+
+// How long a rank that failed by itself waits for rank 0 to write what was measured.
+inline constexpr std::chrono::seconds patience_of_a_failed_rank{3};
+
 // How many threads of a process may call MPI, as MPI_Init_thread takes it. mgsync itself calls MPI from one
 // thread, the one that started it: its watchdog, its workers and what waits on GPUs never do. So `single` is
 // enough, and it is what a program pays that calls MPI_Init; higher levels are for measuring what they cost.
@@ -53,6 +57,14 @@ class communicator {
   static void leave_word(std::string_view sentence);
   // Whether lost_ranks() returns a sentence of leave_word(), which its rank has already printed on stderr.
   static bool has_word();
+  // The same for a sentence that this rank did not leave itself.
+  static bool was_told();
+  // Of rank 0: that it has written what was measured, so that nothing is lost if the launcher kills it now.
+  static void files_are_written();
+  // Of a rank that is about to end the job: waits until rank 0 has called files_are_written(), is gone, or
+  // `most` is over. A rank 0 that is stopped is continued. Some launchers kill all other ranks at once. Does
+  // nothing on rank 0; does not wait for one on another host. From any thread.
+  static void let_first_write(std::chrono::nanoseconds most);
   // "rank 0 (process 4711 on n1)"; empty where there is only one rank, or before world().
   static std::string this_rank();
   // Whether this is rank 0, which prints what concerns all ranks.

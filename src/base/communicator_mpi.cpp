@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -20,6 +21,7 @@
 #include "src/base/awake_clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
+#include "src/base/launcher.hpp"
 #include "src/base/loaded_libraries.hpp"
 #include "src/base/mpi_native.hpp"
 #include "src/base/printable.hpp"
@@ -58,7 +60,10 @@ std::atomic<bool> processes_known = false;  // the watchdog asks too, from a thr
 // An anonymous file in memory, to which this rank and others of this host write why they end (leave_word).
 int words = -1;
 constexpr std::size_t longest_word = 4096;
+constexpr std::string_view written_line =
+    "\twritten\n";  // no word has a tab: it is one line of printable text
 std::atomic<bool> over = false;
+std::atomic<bool> left_a_word = false;
 
 constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
 std::string level_in_force;
@@ -89,7 +94,12 @@ std::string word_left() {
   char text[longest_word];
   const auto size = words < 0 ? 0 : pread(words, text, sizeof text, 0);
   const std::string_view all(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  return std::string(all.substr(0, all.find('\n')));
+  return all.starts_with(written_line) ? "" : std::string(all.substr(0, all.find('\n')));
+}
+
+unique_descriptor open_words_of(const rank_process& rank, int how) {
+  return unique_descriptor(
+      open(fmt::format("/proc/{}/fd/{}", rank.pid, rank.words).c_str(), how | O_CLOEXEC));
 }
 
 #ifdef __GLIBC__
@@ -99,6 +109,8 @@ void tell_of_exit(int code, void*) {
   const auto why = fmt::format("{} called exit({}) before its end", communicator::this_rank(), code);
   communicator::leave_word(why);
   say("mgsync: {}\n", why);
+  communicator::let_first_write(patience_of_a_failed_rank);
+  if (code != 0) ask_launcher_to_end_job(code);
 }
 #endif
 
@@ -165,13 +177,13 @@ bool communicator::first_is_gone() {
 
 void communicator::leave_word(std::string_view sentence) {
   if (!processes_known || processes.size() == 1) return;
+  left_a_word = true;
   auto line = one_line(sentence.substr(0, longest_word / 2)) + "\n";  // escaped characters are longer
   line.resize(std::min(line.size(), longest_word));
   const auto& mine = processes[static_cast<std::size_t>(job_rank)];
   for (const auto& other : processes) {
     if (other.words < 0 || !other.is_near(mine)) continue;
-    const auto file = fmt::format("/proc/{}/fd/{}", other.pid, other.words);
-    const unique_descriptor open_one(open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    const auto open_one = open_words_of(other, O_WRONLY | O_APPEND);
     if (!open_one || write(open_one.get(), line.data(), line.size()) < 0) continue;  // no way to reach it
   }
 }
@@ -180,7 +192,33 @@ bool communicator::is_over() { return over; }
 
 bool communicator::has_word() { return !word_left().empty(); }
 
+bool communicator::was_told() { return !left_a_word && has_word(); }
+
 bool communicator::speaks_first() { return job_rank == 0; }
+
+void communicator::files_are_written() {
+  if (!processes_known || !speaks_first() || words < 0) return;
+  const auto own = open_words_of(processes.front(), O_WRONLY | O_APPEND);
+  if (own && write(own.get(), written_line.data(), written_line.size()) < 0) return;  // they wait in vain
+}
+
+void communicator::let_first_write(std::chrono::nanoseconds most) {
+  using namespace std::chrono_literals;
+  if (!processes_known || speaks_first()) return;
+  const auto& first = processes.front();
+  if (first.words < 0 || !first.is_near(processes[static_cast<std::size_t>(job_rank)])) return;
+  const auto said = open_words_of(first, O_RDONLY);
+  const auto has_written = [&] {
+    std::string text(4 * longest_word, '\0');
+    return pread(said.get(), text.data(), text.size(), 0) > 0 && text.find(written_line) != std::string::npos;
+  };
+  for (const auto end = awake_clock::now() + most; said && !has_written() && awake_clock::now() < end;) {
+    const char state = process_state(first.pid);
+    if (is_gone(state)) return;
+    if (state == 'T') kill(first.pid, SIGCONT);
+    std::this_thread::sleep_for(10ms);
+  }
+}
 
 void check_mpi(int result, std::string_view action, source_location where) {
   if (result == MPI_SUCCESS) return;

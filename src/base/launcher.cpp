@@ -104,6 +104,13 @@ const pid_t launcher_at_start = launcher_of_this_rank();
 
 }  // namespace
 
+bool ask_launcher_to_end_job(int code) {
+  const auto descriptor = std::getenv("HYDI_CONTROL_FD") == nullptr ? nullptr : std::getenv("PMI_FD");
+  const auto to = number(descriptor == nullptr ? std::nullopt : std::optional<std::string>(descriptor));
+  const auto words = fmt::format("cmd=abort exitcode={}\n", code);
+  return to && write(*to, words.data(), words.size()) == static_cast<ssize_t>(words.size());
+}
+
 bool launcher_is_gone() { return launcher_at_start != 0 && getppid() != launcher_at_start; }
 
 }  // namespace mgsync

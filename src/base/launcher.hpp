@@ -29,6 +29,11 @@ launch read_launch();
 // process too, after about a second.
 bool launcher_is_gone();
 
+// Asks MPICH's launcher to end the job with this code, as MPI_Abort does, but without a call of MPI, which
+// may be what is stuck: it reports what its own SIGKILL made of the other ranks otherwise. False: another
+// launcher.
+bool ask_launcher_to_end_job(int code);
+
 // Why the processes that the launcher started would each measure by themselves, overwriting each other's
 // files, rather than together: a sentence with the remedy, or empty when they measure together. `mpi_ranks`
 // is the size of MPI_COMM_WORLD (1 where MPI was not started), `library` the MPI library's name. Pure.

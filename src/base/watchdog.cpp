@@ -26,6 +26,7 @@ std::atomic<std::int64_t> first_signal_ms = 0;
 std::atomic<bool> launcher_was_lost = false;
 std::atomic<int> crash = 0;
 std::atomic<bool> crash_was_told = false;
+constexpr int a_word = -1;       // in the place of a signal's number: another rank said why it ends
 std::atomic<int> listening = 0;  // watchdogs that have an at_signal
 static_assert(std::atomic<int>::is_always_lock_free, "set by a signal handler");
 
@@ -61,7 +62,7 @@ extern "C" void note_crash(int number) {
   int none = 0;
   if (crash.compare_exchange_strong(none, number) && listening > 0) {
     const timespec a_moment{0, 10'000'000};
-    for (int i = 0; i < 200 && !crash_was_told; ++i) nanosleep(&a_moment, nullptr);
+    for (int i = 0; i < 400 && !crash_was_told; ++i) nanosleep(&a_moment, nullptr);
   }
   for (std::size_t i = 0; i < std::size(crashes); ++i)
     if (crashes[i] == number) sigaction(number, &before_crash[i], nullptr);
@@ -183,7 +184,9 @@ void watchdog::watch() {
 
 // Calls at_signal without the lock: writing files may take a while, and the command goes on meanwhile.
 void watchdog::tell_of_signal(std::unique_lock<std::mutex>& lock) {
-  const int crashed = crash, number = crashed != 0 ? crashed : signal_received();
+  const int crashed = crash, received = crashed != 0 ? crashed : signal_received();
+  const int number =
+      received == 0 && communicator::speaks_first() && communicator::was_told() ? a_word : received;
   if (number == told_of_) return;
   lock.unlock();
   if (at_signal_()) told_of_ = number;
@@ -234,8 +237,11 @@ void watchdog::give_up(const watched& stuck, int code) {
   before_exit_(text);
   // The time-outs of the other ranks end about now. If this process ended before them, they would take it for
   // lost and exit with another code.
-  if (code_ == static_cast<int>(exit_code::barrier_failed) && !communicator::this_rank().empty())
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+  const bool together = code_ == static_cast<int>(exit_code::barrier_failed);
+  const bool alone = communicator::this_rank().empty();
+  const bool asked =
+      !alone && code_ == static_cast<int>(exit_code::failure) && ask_launcher_to_end_job(code_);
+  if (asked || (together && !alone)) std::this_thread::sleep_for(std::chrono::seconds(1));
   _exit(code_);
 }
 

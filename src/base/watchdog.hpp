@@ -28,8 +28,9 @@ class watchdog {
   // that says why; before_exit saves what was measured. Then the process ends: by _exit(3) where something is
   // stuck; by _exit(128 + signal) where a signal came and the command did not end within a second; by
   // _exit(1) where a rank is gone, or something lasted longer than `longest` although it progressed.
-  // `at_signal` is called from the same thread as soon as a signal asks the command to end or it crashes, and
-  // again every 50 ms until it returns true; the command goes on meanwhile.
+  // `at_signal` is called from the same thread as soon as a signal asks the command to end, it crashes, or
+  // (on rank 0) another rank has left word why it ends, and again every 50 ms until it returns true; the
+  // command goes on meanwhile.
   watchdog(std::function<void(const std::string&)> report,
            std::function<void(const std::string&)> before_exit, std::function<bool()> at_signal = {});
   ~watchdog();
@@ -101,7 +102,7 @@ int signal_received();
 // "signal 15 (Terminated)": that signal, or the one that this process crashed with. Empty: neither.
 std::string signal_in_words();
 
-// From now on a crash first waits for a watchdog's at_signal, for at most two seconds, and then goes on as
+// From now on a crash first waits for a watchdog's at_signal, for at most four seconds, and then goes on as
 // without it. Called once, after libraries that install handlers of their own: theirs run afterwards.
 void take_note_of_crashes();
 int crash_received();  // 0: none

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/communicator.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/files/anonymous.hpp"
@@ -335,7 +336,10 @@ std::unique_lock<std::mutex> outputs::lock_soon() {
 bool outputs::write_in_emergency(const std::string& why, result_status blame) {
   const auto lock = lock_soon();
   if (!lock) return false;
-  if (!opened_ || done_) return true;
+  if (!opened_ || done_) {
+    communicator::files_are_written();
+    return true;
+  }
   done_ = true;
   try {
     std::optional<result> blamed;
@@ -344,7 +348,9 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
                if (store_ && blamed && blame != result_status::interrupted) store_->finish(*blamed);
              },
              [&] {
-               if (store_) store_->end(to_string(blame), why);
+               if (!store_) return;
+               store_->end(to_string(blame), why);
+               store_->seal();
              },
              [&] { write_documents(asked_, document_); },
              [&] {
@@ -353,6 +359,7 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
                      format_table(document_.results, asked_.listed(), terminal_at(STDERR_FILENO)));
              }});
   } catch (const std::exception& error) { say("mgsync: {}\n", error.what()); }
+  communicator::files_are_written();
   return true;
 }
 

@@ -112,6 +112,7 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
 
 void store::append(const std::string& line) {
   const std::lock_guard lock(appending_);
+  if (sealed_) return;
   const std::string action = fmt::format("writing to the store '{}'", file_.string());
   struct stat what {};
   check_errno(::fstat(descriptor_.get(), &what), action);
@@ -163,6 +164,11 @@ void store::end(std::string_view why, std::string_view reason) {
     way("reason", reason);
   }));
   check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
+}
+
+void store::seal() {
+  const std::lock_guard lock(appending_);
+  sealed_ = true;
 }
 
 bool store::sync() const noexcept { return ::fdatasync(descriptor_.get()) == 0; }

@@ -86,6 +86,8 @@ class store {
   // Appends how the command ended ("complete", "interrupted", ...) and, if early, the reason; durable on
   // return.
   void end(std::string_view why, std::string_view reason = {});
+  // From now on nothing is appended, although the command may still go on for a moment. From any thread.
+  void seal();
 
   // Makes all that was appended durable. May be called from any thread, at any time of the store's life, and
   // from a signal handler. False: the system reported an error.
@@ -95,6 +97,7 @@ class store {
   void append(const std::string& line);
 
   std::mutex appending_;  // the watchdog's thread may append the end while the command goes on
+  bool sealed_ = false;
   std::filesystem::path file_;
   unique_descriptor descriptor_;
   std::unique_ptr<store_lock> lock_;

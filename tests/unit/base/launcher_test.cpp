@@ -1,5 +1,8 @@
 #include "src/base/launcher.hpp"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -11,6 +14,23 @@ launch read(std::map<std::string, std::string> variables) {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional<std::string>(found->second);
   });
+}
+
+TEST(launcher, of_mpich_is_asked_as_it_asks_to_be) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  unsetenv("HYDI_CONTROL_FD");
+  setenv("PMI_FD", std::to_string(ends[1]).c_str(), 1);
+  EXPECT_FALSE(ask_launcher_to_end_job(1)) << "PMI_FD alone may be Slurm's, which speaks otherwise";
+  setenv("HYDI_CONTROL_FD", "7", 1);
+  EXPECT_TRUE(ask_launcher_to_end_job(42));
+  char said[64] = {};
+  EXPECT_GT(::read(ends[0], said, sizeof said - 1), 0);
+  EXPECT_STREQ(said, "cmd=abort exitcode=42\n");
+  unsetenv("PMI_FD");
+  EXPECT_FALSE(ask_launcher_to_end_job(1));
+  unsetenv("HYDI_CONTROL_FD");
+  for (const int end : ends) close(end);
 }
 
 TEST(launcher, is_none_without_a_process_manager) {

@@ -51,6 +51,19 @@ result a_result(int members) {
   return test::measured(test::a_point("multigrid", "inbox", members), 0.1 * members);
 }
 
+TEST(store, that_is_sealed_takes_nothing_more) {
+  const test::scratch_folder folder;
+  const result one = a_result(2);
+  store out(folder / "s.jsonl", a_header());
+  out.end("error", "rank 1 is gone");
+  out.seal();
+  write_whole(out, one);
+  out.end("complete");
+  const store_contents in = read_store(folder / "s.jsonl");
+  EXPECT_EQ(in.ended, "error");
+  EXPECT_TRUE(in.finished.empty());
+}
+
 TEST(store, has_one_writer_where_there_is_no_flock_too) {
   const test::scratch_folder folder;
   const auto file = folder / "s.jsonl", lock = folder / "s.jsonl.lock";
