@@ -154,6 +154,16 @@ def computed(function, *of):
     return lambda gpu: figure(function(*(each(gpu).number for each in of)))
 
 
+def else_no(look, why):
+    """What `look` finds; where no file has it, why."""
+    def tried(gpu):
+        try:
+            return look(gpu)
+        except absent as told:
+            raise absent(why if str(told) == "-" else str(told)) from None
+    return tried
+
+
 def no(why):
     def look(gpu):
         raise absent(why)
@@ -162,8 +172,16 @@ def no(why):
 
 # --- which of mgsync's figures takes the place of which of the papers' -------------------------------------------------
 
-def launch(kind, column, members=1):
-    return shown("{gpu}x?-launch.json", "launch-overhead", column, members=str(members), shape="1x32", launch=kind)
+def launch(kind, column, members=1, shape="1x32"):
+    """Of one GPU the file of a machine with one is taken first."""
+    def look(gpu):
+        for pattern in (["{gpu}x1-launch.json*"] if members == 1 else []) + ["{gpu}x?-launch.json*"]:
+            try:
+                return shown(pattern, "launch-overhead", column, members=str(members), shape=shape, launch=kind)(gpu)
+            except absent as why:
+                told = why
+        raise told
+    return look
 
 
 def in_us(look):
@@ -222,8 +240,8 @@ def warps(blocks, threads):
     return blocks * threads / 32
 
 
-BAD_FIT = "the loops of the lengths that were measured do not run the same code with so many threads: to be measured anew"
-OF_FULL = "measured of full groups only, whose code is another: to be measured of parts"
+OF_FULL = "measured of full groups only, whose code is another"
+OF_WARPS = "counted warps where the paper counts groups"
 LIBRARY = "library code; its chain is no straight line"
 NO_FIGURE = "read off a figure that did not survive in the text; what takes its place is drawn below"
 FIXED_LOOP = "its loop is fixed (below): a lower bound of what this way can reach"
@@ -262,11 +280,11 @@ NOW = {
         ("Shuffle (Tile) (*)", "throughput"): (levels("table-ii", 1, type="Shuffle (Tile) (*)"), ""),
         ("Shuffle (Tile) (*)", "reference"): (no("the programming guide's, not measured"), ""),
         ("Coalesced (1-31)", "latency"): (levels("table-ii", 0, type="Coalesced (1-31)"), "of every size, of the first lanes and of lanes drawn at random"),
-        ("Coalesced (1-31)", "throughput"): (no(OF_FULL), ""),
+        ("Coalesced (1-31)", "throughput"): (else_no(levels("table-ii", 1, type="Coalesced (1-31)"), OF_FULL), "!of 31 lanes; nothing is executed"),
         ("Coalesced (32)", "latency"): (levels("table-ii", 0, type="Coalesced (32)"), ""),
         ("Coalesced (32)", "throughput"): (levels("table-ii", 1, type="Coalesced (32)"), "!nothing is executed"),
         ("Shuffle (COA) (*)", "latency"): (levels("table-ii", 0, type="Shuffle (COA) (*)"), "of 1 to 31 lanes; all 32 shuffle as a tile does"),
-        ("Shuffle (COA) (*)", "throughput"): (no(OF_FULL), ""),
+        ("Shuffle (COA) (*)", "throughput"): (else_no(levels("table-ii", 1, type="Shuffle (COA) (*)"), OF_FULL), "of 31 lanes"),
         ("Block (warp)", "latency"): (levels("table-ii", 0, type="Block (warp)"), ""),
         ("Block (warp)", "throughput"): (levels("table-ii", 1, type="Block (warp)"), "16 threads a cycle, as the guide says of V100"),
         ("Block (warp)", "reference"): (no("the programming guide's, not measured"), "")},
@@ -275,15 +293,15 @@ NOW = {
         ("1", "concurrency"): (computed(lambda a, b: a * b, loop(1, ("here", 0)), loop(1, "cycles a turn")), "Little's law: the product of the two"),
         ("32", "bandwidth"): (loop(32, ("here", 0)), ""), ("32", "latency"): (loop(32, "cycles a turn"), ""),
         ("32", "concurrency"): (computed(lambda a, b: a * b, loop(32, ("here", 0)), loop(32, "cycles a turn")), ""),
-        ("1024", "bandwidth"): (loop(1024, ("here", 0), "one-load"), "!one load at a time, whose code is the same at every length; as compiled: to be measured anew"),
-        ("1024", "latency"): (no(BAD_FIT), ""), ("1024", "concurrency"): (no(BAD_FIT), "")},
+        ("1024", "bandwidth"): (loop(1024, ("here", 0)), "!V100's and P100's are above what an SM loads (below)"),
+        ("1024", "latency"): (loop(1024, "latency"), "a warp's turn: the paper has one latency for all"), ("1024", "concurrency"): (loop(1024, ("here", 1)), "")},
     ("000", "table IV"): {
         ("1 -> 32", "synchronization"): (five_shuffles, "five shuffles"),
         ("1 -> 32", "switch point"): (computed(lambda thr, lat, sync: thr * (lat + sync), loop(1, ("here", 0)), loop(32, "cycles a turn"), five_shuffles), "equation 4"),
         ("1 -> 32", "switch point of equation 5"): (computed(lambda few, more, sync: sync * few * more / (more - few), loop(1, ("here", 0)), loop(32, ("here", 0)), five_shuffles), ""),
         ("1 -> 32", "switch point as measured"): (model("table-iv", "for good", loop="as-compiled", between="1 thread -> 1 warp"), "the paper measured none"),
         ("32 -> 1024", "synchronization"): (five_barriers, "five barriers of the block"),
-        ("32 -> 1024", "switch point"): (no(BAD_FIT), "equation 5, which wants the bandwidth of 1024 threads"),
+        ("32 -> 1024", "switch point"): (computed(lambda few, more, sync: sync * few * more / (more - few), loop(32, ("here", 0)), loop(1024, ("here", 0)), five_barriers), "equation 5"),
         ("32 -> 1024", "switch point of equation 4"): (computed(lambda thr, lat, sync: thr * (lat + sync), loop(32, ("here", 0)), loop(32, "cycles a turn"), five_barriers), ""),
         ("32 -> 1024", "switch point as measured"): (model("table-iv", "for good", loop="as-compiled", between="1 warp -> 1024 threads"), "the paper measured none")},
     ("000", "table V"): {
@@ -310,8 +328,8 @@ NOW = {
     ("001", "table 3"): ENVIRONMENT,
     ("001", "table 4"): {
         ("TILE *", "latency"): (levels("table-4", 0, type="TILE *"), LIBRARY),
-        ("TILE *", "throughput of size 1"): (no("counts warps here where the paper counts groups: to be measured anew"), ""),
-        ("Coalesced 1-31", "latency"): (levels("table-4", 0, type="Coalesced 1-31"), ""), ("Coalesced 1-31", "throughput"): (no(OF_FULL), ""),
+        ("TILE *", "throughput of size 1"): (else_no(levels("table-7", 0, type="Tile (sync/cycle)", group_size="1"), OF_WARPS), "groups of one lane, 32 in a warp"),
+        ("Coalesced 1-31", "latency"): (levels("table-4", 0, type="Coalesced 1-31"), ""), ("Coalesced 1-31", "throughput"): (else_no(levels("table-4", 1, type="Coalesced 1-31"), OF_FULL), "!of 31 lanes; nothing is executed"),
         ("Coalesced 32", "latency"): (levels("table-4", 0, type="Coalesced 32"), ""), ("Coalesced 32", "throughput"): (levels("table-4", 1, type="Coalesced 32"), "!nothing is executed")},
     ("001", "table 5"): {(str(n), quantity): (block_sync[n][i], "") for n in block_sync for i, quantity in enumerate(("latency", "throughput"))},
     ("001", "table 6"): {
@@ -319,9 +337,9 @@ NOW = {
         ("Coalesced 1-31", "latency"): (levels("table-4", 0, type="Coalesced 1-31"), ""), ("Coalesced 32", "latency"): (levels("table-4", 0, type="Coalesced 32"), "")}
     | {(f"Block {n}", "latency"): (block_sync[n][0], "") for n in (32, 256, 1024)},
     ("001", "table 7"): {
-        ("Tile (sync/cycle) 1", "throughput"): (no("counts warps here where the paper counts groups: to be measured anew"), ""),
+        ("Tile (sync/cycle) 1", "throughput"): (else_no(levels("table-7", 0, type="Tile (sync/cycle)", group_size="1"), OF_WARPS), "groups of one lane, 32 in a warp"),
         ("Tile (sync/cycle) 32", "throughput"): (levels("table-7", 0, type="Tile (sync/cycle)", group_size="32"), LIBRARY),
-        ("Coalesced (sync/cycle) 1", "throughput"): (no(OF_FULL), "the paper's row contradicts its own table 4"),
+        ("Coalesced (sync/cycle) 1", "throughput"): (else_no(levels("table-7", 0, type="Coalesced (sync/cycle)", group_size="1"), OF_FULL), "!nothing is executed; the paper's row contradicts its own table 4"),
         ("Coalesced (sync/cycle) 32", "throughput"): (levels("table-7", 0, type="Coalesced (sync/cycle)", group_size="32"), "!nothing is executed; the paper's row contradicts its own table 4"),
         ("Block (warp-sync/ns) 32", "throughput"): (computed(lambda rate: rate / 1e3, block_sync[32][1]), ""),
         ("Block (warp-sync/ns) 64", "throughput"): (computed(lambda rate: 2 * rate / 1e3, block_sync[64][1]), ""),
@@ -437,9 +455,12 @@ def bound():
     most, rows = 32 * 4, []
     cells = {(each["row"], each["machine"]): each for each in papers() if (each["paper"], each["place"], each["quantity"]) == ("000", "table III", "bandwidth")}
     for threads in ("1", "32", "1024"):
-        here = loop(threads, ("here", 0), "one-load" if threads == "1024" else "as-compiled")("h200")
-        rows.append([threads, *(f"{printed(cells[threads, name])} ({100 * float(cells[threads, name]['value']) / most:.1f} %)" for name in ("V100", "P100")),
-                     f"{here.words} ({100 * here.number / most:.1f} %)"])
+        try:
+            here = loop(threads, ("here", 0))("h200")
+            text = f"{here.words} ({100 * here.number / most:.1f} %)"
+        except absent as why:
+            text = str(why)
+        rows.append([threads, *(f"{printed(cells[threads, name])} ({100 * float(cells[threads, name]['value']) / most:.1f} %)" for name in ("V100", "P100")), text])
     return markdown(["threads", "V100", "P100", "H200", ], rows)
 
 

@@ -14,6 +14,14 @@ namespace {
 // The wider half of a figure's interval.
 double uncertainty(const metric& m) { return std::max(m.median - m.ci95_low, m.ci95_high - m.median); }
 
+// Whether two lengths of the unit give the same: within the wider interval, and within 5 % or a step of 32 ns
+// of the device's timer.
+bool agree(const metric& a, const metric& b) {
+  const double apart = std::abs(a.median - b.median);
+  return apart <= std::max(uncertainty(a), uncertainty(b)) &&
+         apart <= std::max(0.05 * std::abs(a.median), 0.032);
+}
+
 }  // namespace
 
 metric fused_difference::at_unit::figure(std::string_view name) const {
@@ -41,26 +49,26 @@ bool fused_difference::settled() const {
   if (tried_.size() < 3) return false;
   const auto last = tried_.back().figure("overhead");
   for (auto before = tried_.rbegin() + 1; before != tried_.rbegin() + 3; ++before) {
-    const auto other = before->figure("overhead");
-    if (before->host_bound() ||
-        std::abs(last.median - other.median) > std::max(uncertainty(last), uncertainty(other)))
-      return false;
+    if (before->host_bound() || !agree(last, before->figure("overhead"))) return false;
   }
   return !tried_.back().host_bound();
+}
+
+bool fused_difference::has_plateau() const {
+  return !tried_.back().host_bound() &&
+         agree(tried_.back().figure("overhead"), tried_[tried_.size() - 2].figure("overhead"));
 }
 
 std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
   if (stopped_ != stop_reason::none) return std::nullopt;
   if (batch_ == settings_.batches) {
-    if (settled()) {
-      stopped_ = stop_reason::precision;
-      return std::nullopt;
-    }
-    const double longer = 2 * tried_.back().unit_us;
-    if (longer > settings_.last_unit_us) {
-      stopped_ = stop_reason::max_time;
-      return std::nullopt;
-    }
+    const double last = tried_.back().unit_us;
+    const bool ends = looks_ahead_ || last >= settings_.last_unit_us;
+    if (looks_ahead_ ? has_plateau() : ends && settled()) stopped_ = stop_reason::precision;
+    else if (ends) stopped_ = stop_reason::max_time;
+    if (ends) return std::nullopt;
+    looks_ahead_ = settled();
+    const double longer = std::min((looks_ahead_ ? 8 : 2) * last, settings_.last_unit_us);
     for (auto& row : samples_) {
       for (auto& value : row.values)
         if (value.name.find('_') == std::string::npos) value.name = "shorter_" + value.name;
@@ -109,6 +117,10 @@ std::string fused_difference::void_because() const {
   if (tried_.back().host_bound())
     return fmt::format("host-bound: a launch that waits {:g} us takes no longer than its launch call",
                        tried_.back().unit_us);
+  if (looks_ahead_)
+    return fmt::format("no plateau: {:.2f} us at units of {:g} us, and {:.2f} at {:g}",
+                       tried_[tried_.size() - 2].figure("overhead").median, tried_[tried_.size() - 2].unit_us,
+                       tried_.back().figure("overhead").median, tried_.back().unit_us);
   return fmt::format("not stable: the overhead still changes at units of {:g} us", tried_.back().unit_us);
 }
 

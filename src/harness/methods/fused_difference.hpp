@@ -5,9 +5,10 @@
 //     O = (T(i,j) - T(j,i)) / (i - j)
 //
 // The unit must outlast the launch pipeline, whose depth is unknown: it is doubled until O does not change,
-// within its interval, for two doublings. And the host must not be what is waited for: the additional latency
-// of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the launch call by more than
-// the uncertainty of both.
+// within its interval and 5 % (or a step of the device's timer), for two doublings; and a unit eight times as
+// long must then give the same, or there is no plateau and no figure. And the host must not be what is waited
+// for: the additional latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the
+// launch call by more than the uncertainty of both.
 #pragma once
 
 #include <cstdint>
@@ -54,10 +55,12 @@ class fused_difference final : public method {
 
  private:
   bool settled() const;
+  bool has_plateau() const;
 
   fused_settings settings_;
   std::vector<at_unit> tried_;
   std::uint32_t batch_ = 0;
+  bool looks_ahead_ = false;  // settled: the last unit is one to compare with
   stop_reason stopped_ = stop_reason::none;
 };
 

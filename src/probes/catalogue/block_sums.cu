@@ -75,8 +75,8 @@ __device__ __forceinline__ double joined(double v, double* tree, int workers) {
 
 extern __shared__ double in_shared[];  // the numbers, then a word per thread
 
-__device__ __forceinline__ void take_numbers(const arguments& a) {
-  for (std::uint32_t i = threadIdx.x; i < most_numbers; i += blockDim.x)
+__device__ __forceinline__ void take_numbers(const arguments& a, std::uint32_t count = most_numbers) {
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
     in_shared[i] = __longlong_as_double(static_cast<long long>(a.memory[numbers_at + i]));
   __syncthreads();
 }
@@ -96,11 +96,13 @@ struct sum_work : work {
 // The loop alone; and with joining.
 template <int How>
 struct loop : asked_block {
+  static constexpr std::uint32_t numbers = most_numbers_of_a_loop;
   using asked_block::asked_block;
   __device__ __forceinline__ double operator()() const { return loop_over<How>(in_shared, *this); }
 };
 template <int How>
 struct sum : loop<How> {
+  static constexpr std::uint32_t numbers = most_numbers;
   using loop<How>::loop;
   __device__ __forceinline__ double operator()() const {
     return joined(loop<How>::operator()(), in_shared + most_numbers, this->workers);
@@ -182,7 +184,8 @@ struct sum_of_block : sum_work {
 };
 template <class Sum, int>
 __device__ __forceinline__ void whole_sum(const arguments& a) {
-  take_numbers(a);
+  if constexpr (requires { Sum::numbers; }) take_numbers(a, Sum::numbers);
+  else take_numbers(a);
   sum_of_block<Sum> work(a);
   timed_passes<reads::wait_for_result>(a, work);
 }
@@ -193,16 +196,34 @@ __device__ __forceinline__ void steps(const arguments& a) {
 
 // Table V: one warp adds up 32 numbers in shared memory. Each way works on a copy, which is made anew before
 // each pass.
+template <class Way>
+inline constexpr bool is_held = requires {
+  Way::of_number(0.0);
+};
+// The same address, of which the compiler does not know how it came about: so that it works it out here,
+// ahead of the clock, and for all ways alike.
+__device__ __forceinline__ double* in_a_register(double* s) {
+  auto at = static_cast<std::uint32_t>(__cvta_generic_to_shared(s));
+  asm volatile("" : "+r"(at));
+  return static_cast<double*>(__cvta_shared_to_generic(at));
+}
 template <class Way, class Numbers>
 struct sum_of_warp : sum_work {
   __device__ __forceinline__ static warp_place place() { return {gridDim.x, 0}; }
   Numbers copy;
+  double held = 0;  // a way that begins with its number in a register: it is loaded ahead of the first read
   __device__ explicit sum_of_warp(Numbers at) : copy(at) {}
   __device__ __forceinline__ void ready(const arguments&) {
     copy[threadIdx.x] = in_shared[threadIdx.x];
     __syncthreads();
+    if constexpr (is_held<Way>) held = copy[threadIdx.x];
+    if constexpr (requires { *copy; }) copy = in_a_register(copy);
   }
-  __device__ __forceinline__ void run() { v = Way::of(copy, threadIdx.x); }
+  __device__ __forceinline__ std::uint32_t operands() const { return bits_of(held); }
+  __device__ __forceinline__ void run() {
+    if constexpr (is_held<Way>) v = Way::of_number(held);
+    else v = Way::of(copy, threadIdx.x);
+  }
   __device__ __forceinline__ void keep(const arguments& a, const pass_end& at) const {
     sum_work::keep(a, at);
     __syncthreads();
@@ -212,7 +233,7 @@ template <class Way, int>
 __device__ __forceinline__ void warp_sum(const arguments& a) {
   take_numbers(a);
   sum_of_warp<Way, double*> work(in_shared + most_numbers);
-  timed_passes<reads::wait_for_result>(a, work);
+  timed_passes<is_held<Way> ? reads::wait_for_both : reads::wait_for_result>(a, work);
 }
 
 #if __CUDA_ARCH__ >= 900
@@ -289,6 +310,13 @@ MGSYNC_WAY_OF(coalesced_way, double*, const auto group = cg::coalesced_threads()
 MGSYNC_WAY_OF(tile_shuffle_way, double*, const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
               double v = s[lane]; for (int step = 16; step > 0; step /= 2) v += tile.shfl_down(v, step);
               return v;)
+struct tile_shuffle_held_way {
+  __device__ __forceinline__ static double of_number(double v) {
+    const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    for (int step = 16; step > 0; step /= 2) v += tile.shfl_down(v, step);
+    return v;
+  }
+};
 MGSYNC_WAY_OF(coalesced_shuffle_way, double*, const auto group = cg::coalesced_threads(); double v = s[lane];
               for (int step = 16; step > 0; step /= 2) v += group.shfl_down(v, step); return v;)
 // The group is made anew in each step, of the lanes that still add.

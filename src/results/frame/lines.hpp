@@ -17,6 +17,13 @@ struct line_fit {
 // Throws std::invalid_argument unless x and y have the same size of at least two, and not all x are equal.
 line_fit fit_line(std::span<const double> x, std::span<const double> y);
 
+// Whether points that stretch over `range` of x lie on a line of that slope: whether the one that is furthest
+// from it
+// (`residual`) leaves the slope uncertain by 1 % at most. A slope of what is no line is no figure.
+constexpr bool is_a_line(double slope, double residual, double range) {
+  return 2 * residual <= 0.01 * (slope < 0 ? -slope : slope) * range;
+}
+
 // The position of log x between log low (0) and log high (1).
 double share_between(double x, double low, double high);
 

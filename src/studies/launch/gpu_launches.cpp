@@ -47,17 +47,18 @@ class launched {
       cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync),
                   "creating an event");
       lanes.back().end = cuda::event(event);
-      for (const bool waits : {false, true}) cuda::load(kernel(waits), "loading a kernel that is launched");
     }
   }
 
-  const void* kernel(bool waits) const {
-    return waits ? waiting_kernel(in_turn(*asked.kind))
-                 : null_kernel(in_turn(*asked.kind), asked.argument_bytes);
+  const void* kernel(const waiting& what) const {
+    const bool turns = in_turn(*asked.kind);
+    if (what.units == 0) return null_kernel(turns, asked.argument_bytes);
+    if (writes_down) return waiting_kernel(turns);
+    return waiting_kernel(turns, asked.argument_bytes, std::uint64_t{what.units} * what.unit_ns);
   }
   void launch_on(lane& l, const waiting& what) const {
     void* arguments[] = {&l.arguments};
-    gpu_team::launch({.kernel = kernel(what.units > 0),
+    gpu_team::launch({.kernel = kernel(what),
                       .blocks = blocks,
                       .threads = asked.threads,
                       .as = asked.kind->as,
@@ -93,19 +94,19 @@ class one_by_one final : public launching {
 
 class by_one_call final : public launching {
  public:
-  explicit by_one_call(launched& all) : all_(all), calls_(all.lanes.size()), pointers_(all.lanes.size()) {
-    for (const bool waits : {false, true})
-      for (const auto& l : all_.lanes) {
-        const cuda::device_scope scope(l.ordinal);
-        cuda::check(cudaGetFuncBySymbol(&functions_[waits].emplace_back(), all_.kernel(waits)),
-                    "looking for a kernel");
-      }
+  explicit by_one_call(launched& all) : all_(all), calls_(all.lanes.size()), pointers_(all.lanes.size()) {}
+  void prepare(std::uint64_t, const waiting& what) override {
+    functions_.resize(all_.lanes.size());
+    for (std::size_t l = 0; l < functions_.size(); ++l) {
+      const cuda::device_scope scope(all_.lanes[l].ordinal);
+      cuda::check(cudaGetFuncBySymbol(&functions_[l], all_.kernel(what)), "looking for a kernel");
+    }
   }
-  void issue(std::uint64_t count, const waiting& what) override {
+  void issue(std::uint64_t count, const waiting&) override {
     for (std::uint64_t i = 0; i < count; ++i) {
       for (std::size_t l = 0; l < pointers_.size(); ++l) {
         pointers_[l] = &all_.lanes[l].arguments;
-        calls_.set(l, functions_[what.units > 0][l], all_.blocks, all_.asked.threads, &pointers_[l],
+        calls_.set(l, functions_[l], all_.blocks, all_.asked.threads, &pointers_[l],
                    all_.lanes[l].stream.get());
       }
       calls_.call("launching on all GPUs at once");
@@ -115,8 +116,8 @@ class by_one_call final : public launching {
  private:
   launched& all_;
   gpu_team::launch_on_all calls_;
-  std::vector<void*> pointers_;               // to the arguments of each GPU
-  std::vector<cudaFunction_t> functions_[2];  // by whether it waits, and GPU
+  std::vector<void*> pointers_;            // to the arguments of each GPU
+  std::vector<cudaFunction_t> functions_;  // of each GPU: what is launched next
 };
 
 // The graphs of all runs are kept for the next run like them.
@@ -193,6 +194,8 @@ class gpu_launches final : public subject {
     for (auto& l : all_.lanes) {
       l.arguments.what = plain;
       if (all_.writes_down) l.arguments.what.waited_ns = l.waited_ns.as<unsigned long long>();
+      const cuda::device_scope scope(l.ordinal);
+      cuda::load(all_.kernel(plain), "loading a kernel that is launched");
     }
     how_->prepare(count, plain);
   }

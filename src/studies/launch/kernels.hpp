@@ -7,7 +7,7 @@
 
 namespace mgsync::launch {
 
-// The only argument of the waiting kernels.
+// The only argument of the waiting kernels that are told how long, and of those that store how long it was.
 struct waiting {
   std::uint32_t units = 0;
   std::uint32_t unit_ns = 0;
@@ -24,6 +24,9 @@ static_assert(sizeof(launch_arguments) == 4096);
 
 // Kernels for cudaLaunchKernel. `in_turn`: with the two instructions of programmatic dependent launch.
 const void* waiting_kernel(bool in_turn);
+// One that waits so long and stores nothing. Without arguments the length is in its code, where it is 5 us or
+// that doubled up to ten times; with some it is loaded from them.
+const void* waiting_kernel(bool in_turn, unsigned argument_bytes, std::uint64_t ns);
 // `argument_bytes`: 0, 8, 128 or 4096 of arguments.
 const void* null_kernel(bool in_turn, unsigned argument_bytes);
 

@@ -11,6 +11,7 @@
 #include "src/harness/methods/one_run.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/study.hpp"
+#include "src/studies/launch/graph_nodes.hpp"
 #include "src/studies/launch/graph_rounds.hpp"
 #include "src/studies/launch/launch_evaluation.hpp"
 #include "src/studies/launch/launches.hpp"
@@ -25,18 +26,16 @@ constexpr axis_of<kind> kinds({.name = "kind", .help = "how kernels (threads) ar
                               names_in<all_gpu_kinds>{.of = only_gpus},
                               words_in<host_kind>{.of = only_hosts});
 
-enum class quantity { null, total, fused, gradient, round };
-constexpr std::pair<quantity, std::string_view> quantity_words[] = {{quantity::null, "null"},
-                                                                    {quantity::total, "total"},
-                                                                    {quantity::fused, "fused"},
-                                                                    {quantity::gradient, "gradient"},
-                                                                    {quantity::round, "round"}};
+enum class quantity { null, total, fused, gradient, round, graph };
+constexpr std::pair<quantity, std::string_view> quantity_words[] = {
+    {quantity::null, "null"},         {quantity::total, "total"}, {quantity::fused, "fused"},
+    {quantity::gradient, "gradient"}, {quantity::round, "round"}, {quantity::graph, "graph"}};
 constexpr axis_of<quantity> quantities(
     {.name = "quantity",
      .help = "what one more launch adds; one launch in all; what is left of it beside long kernels; what one "
              "more unit of waiting in a kernel adds; of kernels in a graph, a round in which each waits for "
              "all of the "
-             "round before"},
+             "round before; a graph of so many nodes of one kind"},
     words_in<quantity>{.of = only_gpus, .table = quantity_words},
     words_in<quantity>{.of = only_hosts, .table = std::span(quantity_words).first(4)});
 
@@ -45,6 +44,12 @@ constexpr axis_of<unsigned> members({.name = "members", .help = "over how many G
 constexpr axis_of<unsigned> kernels(
     {.name = "kernels", .help = "in a round of a graph"},
     numbers_in{.of = only_gpus, .least = 1, .most = 64, .defaults = "1,2,4,8", .ranges = true});
+
+constexpr axis_of<node> node_kinds({.name = "node", .help = "of what kind the nodes of a graph are"},
+                                   words_in<node>{.of = only_gpus, .table = node_words});
+constexpr axis_of<unsigned> nodes(
+    {.name = "nodes", .help = "in a graph, one behind the other"},
+    numbers_in{.of = only_gpus, .least = 1, .most = 4096, .defaults = "1,10,100,1000"});
 
 constexpr axis_of<unsigned> gpus({.name = "gpus",
                                   .help = "the same of GPUs alone",
@@ -63,13 +68,15 @@ constexpr axis_of<shape> shapes({.name = "shape", .help = "of the kernels"},
 
 constexpr std::uint64_t argument_sizes[] = {0, 8, 128, 4096};
 constexpr axis_of<unsigned> argument_bytes(
-    {.name = "argument_bytes", .help = "of a kernel that waits for nothing", .unit = "B"},
+    {.name = "argument_bytes",
+     .help = "of a kernel; 0: none, and how long it waits is in its code",
+     .unit = "B"},
     numbers_in{.of = only_gpus, .defaults = "0", .only = argument_sizes});
 constexpr axis_of<host_policy> policies({.name = "policy", .help = "how the host waits for the end"},
                                         words_in<host_policy>{.of = only_gpus, .defaults = "synchronize"});
 
-constexpr const axis_declaration* axes[] = {&kinds,  &quantities,     &members,  &gpus,
-                                            &shapes, &argument_bytes, &policies, &kernels};
+constexpr const axis_declaration* axes[] = {&kinds,          &quantities, &members, &gpus,       &shapes,
+                                            &argument_bytes, &policies,   &kernels, &node_kinds, &nodes};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: there is no barrier in a launch"},
@@ -122,6 +129,7 @@ measurement planned(const study_request& asked, std::string_view subject, unsign
 std::vector<quantity> of_kinds(const study_request& asked) {
   auto all = asked.values(quantities);
   std::erase(all, quantity::round);
+  std::erase(all, quantity::graph);
   return all;
 }
 
@@ -146,8 +154,8 @@ void add_gpu(const study_request& asked, std::vector<measurement>& all) {
               if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
               else if (count > machine.gpus.size())
                 m.waived = fmt::format("{} GPUs are asked for, and {} are here", count, machine.gpus.size());
-              else if (bytes != 0 && (what == quantity::fused || what == quantity::gradient))
-                m.waived = "arguments are those of kernels that wait for nothing";
+              else if (bytes != 0 && what == quantity::gradient)
+                m.waived = "the gradient is that of kernels that are told in 16 bytes how long they wait";
               else if (bytes != 0 && how->by_the_device)
                 m.waived = "a graph that launches itself takes its arguments once, when it is made";
               else {
@@ -196,6 +204,34 @@ void add_rounds(const study_request& asked, std::vector<measurement>& all) {
       }
 }
 
+// Graphs of nodes in a chain, on the first GPU.
+void add_graphs(const study_request& asked, std::vector<measurement>& all) {
+  for (const auto what : asked.values(node_kinds))
+    for (const unsigned count : asked.values(nodes)) {
+      auto m = planned(asked, "graph-nodes", 1, quantity::graph);
+      m.point.variant = node_kinds.word_for(what);
+      set(m.point, nodes, count);
+      m.cell = "graphs";
+      if (const auto* gpu = asked.first_gpu()) m.point.group.push_back(gpu->id);
+      if (!asked.with_cuda) m.waived = "this mgsync was built without CUDA";
+      m.method = [count, stopping = asked.stops({.max_time = std::chrono::milliseconds(200)})] {
+        one_run_settings settings;
+        settings.value = "total_us";
+        settings.count = count;
+        settings.runs_per_batch = 15;
+        settings.beside = {{"call", "us"}, {"instantiation", "us"}, {"upload", "us"}};
+        settings.stopping = stopping;
+        return std::make_unique<one_run>(settings);
+      };
+      if constexpr (MGSYNC_WITH_CUDA)
+        m.create = [what, ordinal = asked.first_ordinal()] {
+          auto made = make_graph_nodes(what, ordinal);
+          return subject_creation{std::move(made.subject), made.reason, {}};
+        };
+      all.push_back(std::move(m));
+    }
+}
+
 void add_host(const study_request& asked, std::vector<measurement>& all) {
   const auto& machine = asked.machine();
   const auto& cpus = machine.allowed_cpus;
@@ -224,8 +260,11 @@ std::vector<measurement> points(const study_request& asked) {
   std::vector<measurement> all;
   asked.device == topology::device::gpu ? add_gpu(asked, all) : add_host(asked, all);
   const auto& wanted = asked.values(quantities);
-  if (asked.device == topology::device::gpu && std::ranges::find(wanted, quantity::round) != wanted.end())
-    add_rounds(asked, all);
+  const auto wants = [&](quantity what) {
+    return asked.device == topology::device::gpu && std::ranges::find(wanted, what) != wanted.end();
+  };
+  if (wants(quantity::round)) add_rounds(asked, all);
+  if (wants(quantity::graph)) add_graphs(asked, all);
   return all;
 }
 

@@ -98,12 +98,49 @@ void add_rounds(std::span<const result> all, evaluation& e) {
   e.add(std::move(t));
 }
 
+// Graphs of nodes in a chain: the whole graph, and what one more node adds beside the next shorter graph.
+void add_nodes(std::span<const result> all, evaluation& e) {
+  table t{
+      {"graph-nodes", "A graph of nodes in a chain, by how many and of which kind",
+       "From the launch call until the host has seen the end; one more node: beside the next shorter graph. "
+       "Making: instantiation, and the upload to the GPU."},
+      {{"node", ""},
+       {"nodes", ">"},
+       {"graph, us", ".2f"},
+       {"ci95", ".2f"},
+       {"one more node, us", ".3f"},
+       {"launch call, us", ".2f"},
+       {"instantiation, us", ".0f"},
+       {"upload, us", ".0f"}}};
+  const auto graphs = where(all, is_measured_of("launch"), has("quantity", "graph"));
+  const auto in_all = [](const result& r) { return median_of(r) * number("nodes")(r); };
+  const auto of = [](const result& r, const char* name) {
+    const auto* m = r.find(name);
+    return m == nullptr ? table_entry(std::nullopt) : table_entry(m->median);
+  };
+  for (const auto& [kind, some] : by(graphs, [](const result& r) { return r.point.variant; })) {
+    const result* shorter = nullptr;
+    for (const auto& [count, r] : one_by(some, number("nodes"))) {
+      const auto& m = first_metric(*r);
+      t.add({kind, count, in_all(*r), range{m.ci95_low * count, m.ci95_high * count},
+             shorter == nullptr
+                 ? table_entry(std::nullopt)
+                 : table_entry((in_all(*r) - in_all(*shorter)) / (count - number("nodes")(*shorter))),
+             of(*r, "call"), of(*r, "instantiation"), of(*r, "upload")},
+            short_key(r->point));
+      shorter = r;
+    }
+  }
+  e.add(std::move(t));
+}
+
 }  // namespace
 
 evaluation evaluate(std::span<const result> all) {
   evaluation e;
   const auto places = by_place(all);
   add_rounds(all, e);
+  add_nodes(all, e);
   if (places.empty()) return e;
   table t{{"launch-overhead", "What a launch costs (000, table I; 004, figures 4 to 6)",
            "In ns, with 95 % intervals. Not shown: the interval reaches below zero, so that all of it may be "
@@ -128,10 +165,12 @@ evaluation evaluate(std::span<const result> all) {
     const auto of = [kind](const char* paper, const char* place, const char* quantity) {
       return number_of(paper, place, kind, "V100", quantity);
     };
-    const parts p{of("004", "figure 4", "call"), of("000", "table I", "fused overhead"),
-                  of("000", "table I", "null kernel total")};
-    t.add({1, "", fmt::format("{} (V100, CUDA 10)", kind), p.call_ns,
-           of("004", "figure 4", "null kernel additional"), p.execution_ns, 5, p.total_ns, p.other_ns()});
+    t.add({1, "", fmt::format("{} (V100, CUDA 10; 000, table I)", kind), std::nullopt, std::nullopt,
+           of("000", "table I", "fused overhead"), 10, of("000", "table I", "null kernel total"),
+           std::nullopt});
+    t.add({1, "", fmt::format("{} (V100; 004)", kind), of("004", "figure 4", "call"),
+           of("004", "figure 4", "null kernel additional"), of("004", "figure 5", "fused overhead"),
+           of("004", "figure 5", "unit") * 1e-3, std::nullopt, of("004", "figure 6", "other")});
   }
   e.add(std::move(t));
   add_figures(places, e);

@@ -146,7 +146,9 @@ std::string place::launch() const {
 std::map<place, found> by_place(std::span<const result> all) {
   std::map<place, found> places;
   for (const auto& r : all) {
-    if (r.point.study != "launch" || r.point.word("quantity") == "round") continue;
+    if (r.point.study != "launch" || r.point.word("quantity") == "round" ||
+        r.point.word("quantity") == "graph")
+      continue;
     const double bytes = r.point.number("argument_bytes").value_or(0);
     place where{r.point.members,
                 format_shape(r.point),

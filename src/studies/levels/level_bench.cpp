@@ -25,7 +25,6 @@ constexpr std::uint32_t throughput_passes = 8;
 // Throughput passes start together at a boundary of windows of the global timer, and a pass must end within
 // its window. The window is 2^first_window_log2_ns ns long at first, and is doubled until a pass fits.
 constexpr unsigned first_window_log2_ns = 17, last_window_log2_ns = 22;
-constexpr std::uint32_t size_at_run_time = 32;  // of the group whose size is known at run time only
 
 // One source's cubin, loaded on the GPU, and what the check of its machine code found.
 struct loaded_source {
@@ -78,10 +77,10 @@ class bench {
   }
 
   memory_ring& ring_of(std::string_view where) {
-    auto& one = rings_[std::string(where)];
+    auto& one = rings_[std::string(where.substr(0, where.find(',')))];
     // DRAM: the whole ring is several times the size of L2, so that its nodes are in no cache.
     if (!one && where == "L1") one.emplace(ordinal_, 16u << 10, 128, 1);
-    if (!one && where == "L2") one.emplace(ordinal_, 4u << 20, 128, sms_);
+    if (!one && where.starts_with("L2")) one.emplace(ordinal_, 4u << 20, 128, sms_);
     if (!one) one.emplace(ordinal_, std::size_t{512} << 20, 256, sms_);
     return *one;
   }
@@ -156,7 +155,7 @@ class probe_subject final : public subject {
     launch.threads = what_.threads;
     launch.cluster = launch.blocks = f.cluster;
     launch.lanes = what_.lanes;
-    launch.words = size_at_run_time;
+    launch.words = what_.lane_count();  // of the group whose size is known at run time only
     launch.passes = what_.is_chaotic() && what_.quantity == quantity::latency ? passes_of_chaos : passes;
     launch.together = what_.quantity == quantity::latency && what_.left_free != "start";
     // Blocks on the same SM would queue for its units, so each gets an SM of its own where that many fit.
@@ -167,7 +166,7 @@ class probe_subject final : public subject {
       launch.kernel = f.kernel_name(static_cast<int>(f.lengths.back()));
       launch.blocks = what_.blocks_per_sm * bench_->sms();
       launch.passes = throughput_passes;
-      launch.window_log2_ns = window_log2_ns_;
+      if (!what_.is_too_many()) launch.window_log2_ns = window_log2_ns_;
     } else if (what_.quantity == quantity::host && f.has(probes::loop_256)) {
       launch.kernel = f.kernel_name(probes::loop_256);
       launch.loops = static_cast<std::uint32_t>(links / 256);
@@ -219,15 +218,39 @@ class probe_subject final : public subject {
     came.reason = "no pass of the probe has both of its stamps";
   }
 
+  // Each SM's rate over all that it ran, from the first begin to the last end.
+  std::map<std::uint32_t, double> rates_of_all(const probes::probe_seen& saw) const {
+    struct span {
+      std::uint64_t begin = UINT64_MAX, end = 0;
+      double passes = 0;
+    };
+    std::map<std::uint32_t, span> of_sms;
+    for (std::size_t i = 0; i < saw.stamps.size(); ++i) {
+      const auto& one = saw.stamps[i];
+      auto& here = of_sms[saw.sm_at_start[i % saw.warps]];
+      here.begin = std::min(here.begin, one.begin);
+      here.end = std::max(here.end, one.end);
+      ++here.passes;
+    }
+    std::map<std::uint32_t, double> rates;
+    for (const auto& [sm, all] : of_sms)
+      if (all.end > all.begin)
+        rates[sm] = static_cast<double>(what_.family->lengths.back()) * all.passes /
+                    static_cast<double>(all.end - all.begin);
+    return rates;
+  }
+
   // Adds each SM's rate, that of its fastest pass; returns false where no pass fitted into a window.
   bool add_rates(const probes::probe_seen& saw, seen& came) const {
     std::map<std::uint32_t, double> best;
-    for (const auto& p : saw.passes()) {
-      if (p.span_cycles == 0) continue;
-      auto& one = best[p.sm];
-      one = std::max(one, static_cast<double>(what_.family->lengths.back()) * p.warps /
-                              static_cast<double>(p.span_cycles));
-    }
+    if (what_.is_too_many()) best = rates_of_all(saw);
+    else
+      for (const auto& p : saw.passes()) {
+        if (p.span_cycles == 0) continue;
+        auto& one = best[p.sm];
+        one = std::max(one, static_cast<double>(what_.family->lengths.back()) * p.warps /
+                                static_cast<double>(p.span_cycles));
+      }
     auto& rates = came.values["per_cycle"];
     for (const auto& [sm, each] : best) rates.push_back(each);
     return !rates.empty();
@@ -257,7 +280,7 @@ subject_creation subject_of(const std::shared_ptr<bench>& shared, const level_pr
     shape.kernel = f.kernel_name(static_cast<int>(f.lengths.back()));
     shape.threads = what.threads;
     const unsigned fit = source.runner->resident_blocks(shape);
-    if (fit < what.blocks_per_sm) {
+    if (fit < what.blocks_per_sm && !what.is_too_many()) {
       made.reason =
           fmt::format("an SM holds {} blocks of {} threads of this probe at once", fit, what.threads);
       return made;

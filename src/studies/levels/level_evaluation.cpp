@@ -24,12 +24,13 @@ table_entry shown(const level_value* v, std::string_view name, const this_gpu& g
   if (const auto found = gpu.not_checked.find(name); found != gpu.not_checked.end())
     return missing{"none: " + found->second};
   if (v == nullptr) return std::nullopt;
+  if (!v->is_line) return missing{fmt::format("no line (residual {:.1f})", v->residual)};
   const auto label = label_of(family(v->family));
   return noted{v->value, label.empty() ? "" : fmt::format("({})", label)};
 }
 
-table_entry largest(values all, std::string_view name, const this_gpu& gpu) {
-  return shown(largest_throughput(all, name), name, gpu);
+table_entry largest(values all, std::string_view name, const this_gpu& gpu, unsigned lanes = 0) {
+  return shown(largest_throughput(all, name, lanes), name, gpu);
 }
 
 table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows, figure_heading heading) {
@@ -46,7 +47,7 @@ table warp_table(values all, const this_gpu& gpu, std::span<const warp_row> rows
     t.add({row.type, row.here.family, row.latency_cycles.v100, row.latency_cycles.p100,
            shown(find(all, row.here.family, quantity::latency, row.here.threads, row.here.lanes),
                  row.here.family, gpu),
-           row.throughput.v100, row.throughput.p100, largest(all, row.here.family, gpu)});
+           row.throughput.v100, row.throughput.p100, largest(all, row.here.family, gpu, row.here.lanes)});
   return t;
 }
 
@@ -80,18 +81,39 @@ table table_of_blocks(values all, const this_gpu& gpu) {
   return t;
 }
 
+// Barriers of groups per cycle and SM, of which a warp has so many.
+table_entry of_groups(values all, std::string_view name, const this_gpu& gpu, unsigned lanes,
+                      unsigned of_a_warp) {
+  const auto* best = largest_throughput(all, name, lanes);
+  if (best == nullptr) return std::nullopt;
+  auto groups = *best;
+  groups.value *= of_a_warp;
+  return shown(&groups, name, gpu);
+}
+
 table table_of_throughput(values all, const this_gpu& gpu) {
   table t{{"table-7", "Throughput (001, table 7)",
-           "As printed; the rows of coalesced groups of 1 and 32 contradict the report's own table 4."},
+           "Tiles and coalesced groups: groups, of which a warp has 32 of size 1. As printed; the rows of "
+           "coalesced groups of 1 and 32 contradict the report's own table 4."},
           {"type", "group size", "V100 | >", "P100 | >", {gpu.name, ".3f"}}};
-  for (const auto& row : table_7()) {
-    const unsigned threads = row.group_size == "32" ? 32 : row.group_size == "64" ? 64 : 1024;
+  const auto warps_per_ns = [&](unsigned threads) -> std::optional<double> {
     const auto per_us = block_syncs_per_us(all, gpu.mhz, threads);
-    t.add({row.type, row.group_size, row.v100, row.p100,
-           row.type.starts_with("Tile")        ? largest(all, "thread_group_sync", gpu)
-           : row.type.starts_with("Coalesced") ? largest(all, "coalesced_sync", gpu)
-           : per_us                            ? table_entry(*per_us * ((threads + 31) / 32) / 1000)
-                                               : table_entry(std::nullopt)});
+    return per_us ? std::optional(*per_us * ((threads + 31) / 32) / 1000) : std::nullopt;
+  };
+  for (const auto& row : table_7()) {
+    const unsigned size = row.group_size == "1" ? 1 : row.group_size == "64" ? 64 : 32;
+    table_entry here = std::nullopt;
+    if (row.type.starts_with("Tile")) here = of_groups(all, "thread_group_sync", gpu, size, 32 / size);
+    else if (row.type.starts_with("Coalesced")) here = of_groups(all, "coalesced_sync", gpu, size, 1);
+    else if (row.group_size != "> 64") here = warps_per_ns(size);
+    else if (const auto least = warps_per_ns(1024), some = warps_per_ns(128); least && some) {
+      std::vector<double> wide{*least, *some};
+      for (const unsigned threads : {256u, 512u})
+        if (const auto more = warps_per_ns(threads)) wide.push_back(*more);
+      const auto [low, high] = std::ranges::minmax(wide);
+      here = range{low, high};
+    }
+    t.add({row.type, row.group_size, row.v100, row.p100, here});
   }
   return t;
 }
@@ -148,8 +170,11 @@ table table_of_all(values all, const this_gpu& gpu) {
     const auto label = label_of(f);
     t.add({v.family, v.where.empty() ? f.what : v.where, v.threads,
            noted{static_cast<double>(v.lanes), v.mask.empty() ? "" : fmt::format("({})", v.mask)}, v.cluster,
-           wrong == nullptr ? table_entry(v.value) : missing{"none"}, v.low, v.high,
-           gpu.mhz > 0 ? table_entry(v.value * 1000 / gpu.mhz) : std::nullopt, v.residual,
+           wrong != nullptr ? missing{"none"}
+           : v.is_line      ? table_entry(v.value)
+                            : missing{"no line"},
+           v.low, v.high, gpu.mhz > 0 && v.is_line ? table_entry(v.value * 1000 / gpu.mhz) : std::nullopt,
+           v.residual,
            wrong != nullptr ? *wrong
            : label.empty()  ? "checked"
                             : std::string(label)});
@@ -352,7 +377,7 @@ void about_memory(const checked_values& of, expectations& out) {
 expectations expectations_of(values all, const this_gpu& gpu) {
   checked_values checked{{}, gpu};
   for (const auto& v : all)
-    if (!gpu.not_checked.contains(v.family)) checked.all.push_back(v);
+    if (!gpu.not_checked.contains(v.family) && v.is_line) checked.all.push_back(v);
   expectations out;
   for (auto* const about :
        {about_shuffles, about_no_instruction, about_residuals, about_blocks, about_clusters, about_memory})

@@ -21,10 +21,12 @@ constexpr std::string_view block_barriers[] = {"block_sync",         "named_sync
 // Groups of lanes that are measured over the number of lanes.
 constexpr std::string_view groups_of_lanes[] = {"coalesced_sync", "coalesced_shuffle", "syncwarp_mask"};
 constexpr std::string_view throughputs[] = {
-    "tile_sync_32",      "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync",
-    "thread_group_sync", "redux_add",       "ballot",         "match_any",         "match_all",
-    "block_sync",        "named_sync",      "shared_chase"};
-constexpr unsigned most_threads_of_sm = 2048;
+    "tile_sync_32",    "tile_sync_1",    "tile_sync_2",       "tile_sync_4",    "tile_sync_8",
+    "tile_sync_16",    "tile_shuffle_1", "tile_shuffle_2",    "tile_shuffle_4", "tile_shuffle_16",
+    "tile_shuffle_32", "tile_shuffle_8", "coalesced_shuffle", "coalesced_sync", "thread_group_sync",
+    "redux_add",       "ballot",         "match_any",         "match_all",      "block_sync",
+    "named_sync",      "shared_chase"};
+constexpr unsigned most_threads_of_sm = 2048, most_blocks_of_sm = 32;
 // From this many threads on, the order in which the polls of an mbarrier queue depends on how a pass begins.
 constexpr unsigned polled_in_any_order = 384;
 
@@ -36,7 +38,7 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
   level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads};
   if (f.name == "l1_chase") one.where = "L1";
   if (f.name == "l2_chase") {
-    for (const std::string_view where : {"L2", "DRAM"}) {
+    for (const std::string_view where : {"L2", "L2, one SM", "DRAM"}) {
       one.where = where;
       all.push_back(one);
     }
@@ -70,6 +72,21 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
   }
 }
 
+// Groups of some lanes of a warp; of the group whose size is known at run time, its size.
+void add_throughputs_of_parts(const probe_family& f, std::vector<level_probe>& all) {
+  const bool by_lanes = f.name == "coalesced_sync" || f.name == "coalesced_shuffle";
+  if (!by_lanes && f.name != "thread_group_sync") return;
+  for (const unsigned lanes : {1u, 2u, 4u, 8u, 16u, 31u})
+    for (const auto& [threads, blocks] :
+         {std::pair{32u, 32u}, {256u, 4u}, {256u, 8u}, {1024u, 1u}, {1024u, 2u}})
+      if (by_lanes || lanes != 31)
+        all.push_back({.family = &f,
+                       .quantity = quantity::throughput,
+                       .threads = threads,
+                       .blocks_per_sm = blocks,
+                       .lanes = first_lanes(lanes)});
+}
+
 void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
   if (std::ranges::find(throughputs, f.name) == std::end(throughputs)) return;
   const bool every_shape = f.name == "block_sync";  // figure 4
@@ -79,7 +96,15 @@ void add_throughputs(const probe_family& f, std::vector<level_probe>& all) {
       if (threads * blocks <= most_threads_of_sm)
         all.push_back(
             {.family = &f, .quantity = quantity::throughput, .threads = threads, .blocks_per_sm = blocks});
+    // More blocks than fit at once, twice and four times as many: the other half of figure 4.
+    if (every_shape)
+      for (const unsigned times : {2u, 4u})
+        all.push_back({.family = &f,
+                       .quantity = quantity::throughput,
+                       .threads = threads,
+                       .blocks_per_sm = times * std::min(most_threads_of_sm / threads, most_blocks_of_sm)});
   }
+  add_throughputs_of_parts(f, all);
 }
 
 void add_by_host(const probe_family& f, std::vector<level_probe>& all) {

@@ -31,7 +31,7 @@ struct level_probe {
   unsigned threads = 32;
   unsigned blocks_per_sm = 1;       // throughput
   std::uint32_t lanes = all_lanes;  // of each warp: those that take part
-  std::string_view where{};         // memory: "L1", "L2", "DRAM"
+  std::string_view where{};         // memory: "L1", "L2" of all SMs at once, "L2, one SM", "DRAM"
   // What is left to chance, to show how it changes the value: "start" (when the warps of a block begin a
   // pass) or "place" (on which SMs the blocks of a cluster run). Otherwise warps begin together, and each
   // block of a cluster has an SM of its own.
@@ -42,6 +42,8 @@ struct level_probe {
   // pass to pass.
   bool is_chaotic() const { return family->name.starts_with("mbarrier_t") && threads > 512; }
   bool on_every_sm() const { return where == "L2" || where == "DRAM"; }
+  // Whether so many blocks do not fit on an SM at once: later ones begin when others have ended.
+  bool is_too_many() const { return blocks_per_sm > 32 || blocks_per_sm * threads > 2048; }
 };
 
 // A mask of `count` lanes drawn at random, the same in every run of the program. std::invalid_argument unless

@@ -86,6 +86,10 @@ level_value value_of(const result& r, quantity what, double mhz) {
   v.low = of(r, "lowest", m.ci95_low) * factor;
   v.high = of(r, "highest", m.ci95_high) * factor;
   v.residual = of(r, "residual", 0);
+  const auto& lengths = known_family(r.point.subject)->lengths;
+  // Of L2 and DRAM each SM has a line of its own, and the extremes over them stand beside the figure.
+  v.is_line = what != quantity::latency || v.where == "L2" || v.where == "DRAM" ||
+              is_a_line(v.value, v.residual, lengths.back() - lengths.front());
   v.sms = static_cast<std::size_t>(of(r, "places", 1));
   v.samples = m.samples;
   return v;
@@ -101,7 +105,7 @@ struct demand {
 
 demand demand_of(const point& p) {
   const auto scope = p.word("scope"), where = p.word("where");
-  if (where == "L2" || where == "DRAM") return {"L2 and DRAM", 0.01, false};
+  if (where.starts_with("L2") || where == "DRAM") return {"L2 and DRAM", 0.01, false};
   if (scope == "cluster") return {"clusters, medians", 0.01, false};
   if (p.subject == "remote_shared_chase" || p.subject == "global_atomic" || p.subject == "mbarrier_bulk_copy")
     return {"other SMs' shared memory, atomics in L2, copies from L2", 0.01, false};

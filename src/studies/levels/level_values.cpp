@@ -2,6 +2,7 @@
 
 #include "src/harness/methods/slope.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/studies/levels/level_points.hpp"
 
 namespace mgsync::levels {
 
@@ -14,10 +15,12 @@ const level_value* find(std::span<const level_value> values, std::string_view fa
   return nullptr;
 }
 
-const level_value* largest_throughput(std::span<const level_value> values, std::string_view family) {
+const level_value* largest_throughput(std::span<const level_value> values, std::string_view name,
+                                      unsigned lanes) {
+  const unsigned wanted = lanes == 0 ? family(name).lanes : lanes;
   return most(where(values,
-                    [family](const level_value& v) {
-                      return v.family == family && v.quantity == quantity::throughput;
+                    [name, wanted](const level_value& v) {
+                      return v.family == name && v.quantity == quantity::throughput && v.lanes == wanted;
                     }),
               &level_value::value);
 }
@@ -25,7 +28,7 @@ const level_value* largest_throughput(std::span<const level_value> values, std::
 warp_line line_over_warps(std::span<const level_value> values, std::string_view family) {
   std::vector<double> warps, cycles;
   for (const auto& v : values) {
-    if (v.family != family || v.quantity != quantity::latency) continue;
+    if (v.family != family || v.quantity != quantity::latency || !v.is_line) continue;
     warps.push_back(v.warps_per_sm());
     cycles.push_back(v.value);
   }

@@ -42,6 +42,7 @@ struct level_value {
       0;  // of the median over launches; where SMs differ (L2, DRAM, throughput): the extremes over them
   double high = 0;
   double residual = 0;  // latency: the largest distance of a length's mode from the line, in cycles
+  bool is_line = true;  // latency: whether the lengths lie on a line, so that its slope is a figure
   std::size_t samples = 0;
   std::size_t sms = 1;  // how many SMs took part
 
@@ -51,8 +52,10 @@ struct level_value {
 // The value of that family and shape; nullptr where there is none.
 const level_value* find(std::span<const level_value>, std::string_view family, quantity,
                         unsigned threads = 32, unsigned lanes = 0, std::string_view where = {});
-// The largest throughput over all shapes, which is what the papers give; nullptr where there is none.
-const level_value* largest_throughput(std::span<const level_value>, std::string_view family);
+// The largest throughput over all shapes of groups of so many lanes (0: as many as the family has), which is
+// what the papers give; nullptr where there is none.
+const level_value* largest_throughput(std::span<const level_value>, std::string_view family,
+                                      unsigned lanes = 0);
 
 // A line over warps: latency = intercept + slope x warps.
 struct warp_line {

@@ -57,7 +57,8 @@ std::function<std::unique_ptr<method>()> method_for(const study_request& asked, 
   return [one] {
     slope_settings settings;
     settings.lengths.assign(one.family->lengths.begin(), one.family->lengths.end());
-    settings.medians = one.on_every_sm() || one.is_chaotic() || one.family->source == "cluster";
+    settings.medians = one.on_every_sm() || one.where.starts_with("L2") || one.is_chaotic() ||
+                       one.family->source == "cluster";
     if (one.on_every_sm()) settings.place = "sm";
     return std::make_unique<slope>(settings);
   };

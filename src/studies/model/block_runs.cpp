@@ -12,7 +12,7 @@
 namespace mgsync::model {
 namespace {
 
-using probes::most_numbers;
+using probes::most_numbers_of_a_loop;
 using probes::numbers_at;
 
 constexpr unsigned passes = 33;
@@ -22,10 +22,10 @@ class block_runs final : public subject {
   block_runs(std::unique_ptr<probes::runner> runner, const block_run& asked, int ordinal)
       : runner_(std::move(runner)),
         asked_(asked),
-        memory_(cuda::memory::in_pool(ordinal, (numbers_at + most_numbers) * sizeof(double))),
+        memory_(cuda::memory::in_pool(ordinal, (numbers_at + most_numbers_of_a_loop) * sizeof(double))),
         ordinal_(ordinal) {
-    std::vector<double> numbers(most_numbers);
-    for (unsigned i = 0; i < most_numbers; ++i) numbers[i] = number_of(i);
+    std::vector<double> numbers(most_numbers_of_a_loop);
+    for (unsigned i = 0; i < numbers.size(); ++i) numbers[i] = number_of(i);
     const cuda::device_scope scope(ordinal);
     cuda::check(cudaMemcpy(memory_.as<double>() + numbers_at, numbers.data(), numbers.size() * sizeof(double),
                            cudaMemcpyHostToDevice),
@@ -43,7 +43,7 @@ class block_runs final : public subject {
     launch.threads = asked_.threads;
     launch.blocks = launch.cluster = asked_.probe->cluster;
     launch.loops = probes::word_of(count, asked_.workers);
-    launch.dynamic_shared_bytes = probes::shared_bytes;
+    launch.dynamic_shared_bytes = loop ? probes::shared_bytes_of_a_loop : probes::shared_bytes;
     launch.passes = passes;
     launch.memory = memory_.as<std::uint64_t>();
     const auto saw = runner_->run(launch, came.reason);

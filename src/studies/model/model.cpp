@@ -121,10 +121,8 @@ void add_loops(const study_request& asked, std::vector<measurement>& all) {
                         probe_of(built == form::one_load ? "loop_one_load" : "loop_as_compiled"),
                         threads_for(workers), workers, 0});
       set(m.point, workers_of_a_block, workers);
-      std::vector<std::uint64_t> turns;
-      const std::uint64_t most = std::min<std::uint64_t>(most_turns, most_numbers / workers);
-      for (const unsigned part : {8u, 4u, 2u, 1u}) turns.push_back(most / part);
-      m.method = slope_over(turns);
+      const auto most = std::min<std::uint64_t>(most_turns, probes::most_numbers_of_a_loop / workers);
+      m.method = slope_over({most / 3, most * 2 / 3, most});
       all.push_back(std::move(m));
     }
 }

@@ -22,10 +22,12 @@ struct warp_way {
 };
 std::span<const warp_way> warp_ways();
 
-// The longest loop or chain of steps; all lengths are powers of two.
-inline constexpr std::uint64_t most_turns = 64;
+// The longest loop. A loop's lengths are thirds of its longest and multiples of four turns: the compiler
+// unrolls by four and puts the remainder first, so that other lengths run other code.
+inline constexpr std::uint64_t most_turns = 96;
 
-// Cycles as a linear function of the turns of a loop, by least squares through each length's typical number.
+// Cycles as a linear function of the turns of a loop, by least squares through each length's typical number;
+// nothing where the lengths lie on no line (is_a_line).
 struct turns_line {
   double per_turn = 0, entering = 0;
 };

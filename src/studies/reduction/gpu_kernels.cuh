@@ -126,6 +126,29 @@ const void* kernel_by_loads(loads how) {
   return nullptr;
 }
 
+// The loops that only_to_read() chooses from, so that every way of joining stands behind the loop that reads
+// best.
+template <class T, joining Join>
+const void* kernel_by_best_loads(loads how) {
+  switch (how) {
+  case loads::vector1: return address_of(sum<T, by_vectors, 1, Join>);
+  case loads::vector2: return address_of(sum<T, by_vectors, 2, Join>);
+  case loads::vector4: return address_of(sum<T, by_vectors, 4, Join>);
+  case loads::bulk4: return address_of(sum<T, by_bulk, 4, Join>);
+  default: return nullptr;
+  }
+}
+template <class T, class Pass, class Meeting>
+const void* barrier_by_best_loads(loads how) {
+  switch (how) {
+  case loads::vector1: return address_of(sum_with_barrier<T, by_vectors<T, 1>, Pass, Meeting>);
+  case loads::vector2: return address_of(sum_with_barrier<T, by_vectors<T, 2>, Pass, Meeting>);
+  case loads::vector4: return address_of(sum_with_barrier<T, by_vectors<T, 4>, Pass, Meeting>);
+  case loads::bulk4: return address_of(sum_with_barrier<T, by_bulk<T, 4>, Pass, Meeting>);
+  default: return nullptr;
+  }
+}
+
 template <class T>
 const void* kernel_of(loads how, joining join) {
   using algorithm::ptx::scope;
@@ -135,19 +158,19 @@ const void* kernel_of(loads how, joining join) {
   if (join == joining::none) return kernel_by_loads<T, joining::none>(how);
   if (join == joining::last) return kernel_by_loads<T, joining::last>(how);
   if (join == joining::inbox) return kernel_by_loads<T, joining::inbox>(how);
+  if (join == joining::grid_sync) return kernel_by_best_loads<T, joining::grid_sync>(how);
+  if (join == joining::cluster) return kernel_by_best_loads<T, joining::cluster>(how);
+  if (join == joining::dependent) return kernel_by_best_loads<T, joining::dependent>(how);
+  if (join == joining::counter)
+    return barrier_by_best_loads<T, round_loop::spread_counter_pass, counter_arguments>(how);
+  if (join == joining::relay)
+    return barrier_by_best_loads<T, round_loop::relay_pass<scope::gpu>, relay_arguments>(how);
   if (how == loads::bulk4 && join == joining::several)
     return address_of(sum_with_barrier<T, bulk, several, relay_arguments>);
   if (how == loads::bulk4 && join == joining::last_of_several) return address_of(sum_of_several<T, bulk>);
   if (how == loads::bulk4 && join == joining::gathered) return address_of(sum_gathered<T, bulk>);
   if (how != loads::vector4) return nullptr;
   switch (join) {
-  case joining::grid_sync: return address_of(sum<T, by_vectors, 4, joining::grid_sync>);
-  case joining::cluster: return address_of(sum<T, by_vectors, 4, joining::cluster>);
-  case joining::dependent: return address_of(sum<T, by_vectors, 4, joining::dependent>);
-  case joining::counter:
-    return address_of(sum_with_barrier<T, vectors, round_loop::spread_counter_pass, counter_arguments>);
-  case joining::relay:
-    return address_of(sum_with_barrier<T, vectors, round_loop::relay_pass<scope::gpu>, relay_arguments>);
   case joining::last_of_several: return address_of(sum_of_several<T, vectors>);
   case joining::gathered: return address_of(sum_gathered<T, vectors>);
   case joining::several: return address_of(sum_with_barrier<T, vectors, several, relay_arguments>);

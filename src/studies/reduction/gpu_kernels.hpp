@@ -57,7 +57,7 @@ using counter_arguments = barrier_arguments<algorithm::spread_shape>;
 using relay_arguments = barrier_arguments<algorithm::relay_shape>;
 
 // The kernel for a type, a way of loading and a way of joining; nullptr where there is none (only `none`,
-// `last` and `inbox` exist with every way of loading).
+// `last` and `inbox` exist with every way of loading; the others of one GPU with those of only_to_read()).
 const void* sum_kernel(value_type, loads, joining);
 // The second kernel, of one block, which adds up the stored sums of the blocks. `dependent`: for the kernel
 // that starts early and waits inside.

@@ -15,7 +15,7 @@ using gpu_team::launch_as;
 
 // The readings that measured best for a type and the bytes of a sum. Pure.
 using best_reading = reading(value_type, std::size_t bytes);
-best_reading only_to_read, to_join_in_an_inbox, by_words, by_vectors, by_bulk_copies;
+best_reading only_to_read, to_join_in_an_inbox, by_words, by_bulk_copies;
 
 // The kernel behind that of the sum, which adds up what its blocks stored. early: it starts before the end of
 // the one in front of it, and waits inside.
@@ -29,8 +29,9 @@ struct gpu_way {
   second_kernel second = second_kernel::none;
   bool in_graphs = false;  // the sums are nodes of graphs
   bool needs_9_0 = false;  // compute capability
-  // Nothing: cub::DeviceReduce::Sum, which chooses for itself.
-  best_reading* best = by_vectors;
+  // That of `read`, so that what a way takes longer is not its loop's doing. Nothing: cub::DeviceReduce::Sum,
+  // which chooses for itself.
+  best_reading* best = only_to_read;
 
   // Nothing is combined: the lower bound.
   constexpr bool only_reads() const {
@@ -38,8 +39,8 @@ struct gpu_way {
   }
 };
 inline constexpr gpu_way gpu_ways[] = {
-    {.name = "read", .join = joining::none, .best = only_to_read},
-    {.name = "read-graph", .join = joining::none, .in_graphs = true, .best = only_to_read},
+    {.name = "read", .join = joining::none},
+    {.name = "read-graph", .join = joining::none, .in_graphs = true},
     // With the loop of the paper's figure 10: one number per load.
     {.name = "word-read", .join = joining::none, .best = by_words},
     // What this project takes: block 0 puts together what the others send it.

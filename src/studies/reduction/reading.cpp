@@ -71,7 +71,6 @@ reading chosen(bool joins, value_type type, std::size_t bytes) {
 }  // namespace
 
 reading by_words(value_type, std::size_t) { return {loads::word1, 1024, 2}; }
-reading by_vectors(value_type, std::size_t) { return {loads::vector4, 512, 2}; }
 reading by_bulk_copies(value_type, std::size_t) { return {loads::bulk4, 256, 2}; }
 reading only_to_read(value_type type, std::size_t bytes) { return chosen(false, type, bytes); }
 reading to_join_in_an_inbox(value_type type, std::size_t bytes) { return chosen(true, type, bytes); }

@@ -207,7 +207,8 @@ measurement gpu_point(const study_request& asked, gpu_sum sum, const stopping_ru
   if (!m.waived.empty()) return m;
   sum.ordinal = gpus.front().cuda_ordinal.value_or(0);
   if (sum.asked) m.point.variant = to_string(*sum.asked);
-  m.cell = fmt::format("{} {} {}", types.word_for(sum.type), sum.cold, sum.bytes);
+  // Sizes are interleaved as ways are: what the host takes for a launch drifts over a run.
+  m.cell = fmt::format("{} {}", types.word_for(sum.type), sum.cold);
   if constexpr (MGSYNC_WITH_CUDA) m.create = [sum] { return make_gpu_sum(sum); };
   m.method = gpu_method(stopping, true);
   return m;

@@ -64,18 +64,21 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
 
 // Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).
 table table_of(const frame<result>& sums) {
-  table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
-           "Every sum of every run was compared with the one that must come out. Share: of what the same "
-           "members read without putting anything together."},
-          {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
-           "share | .1f %"}};
+  table t{
+      {"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
+       "Every sum of every run was compared with the one that must come out. Share: of what the same "
+       "members read without putting anything together. Waits for the host: its launch calls take as long, "
+       "and a program that makes them otherwise has another figure."},
+      {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
+       "share | .1f %", "waits for"}};
   for (const auto& [f, some] : by(sums, family_of))
     for (const auto& [bytes, here] : pivot(some, number("bytes"), words_of_way)) {
       const auto* read = at(here, "read");
       for (const auto& [way, r] : here) {
         const double us = median_of(*r);
         t.add({members_of(f), f.type, f.memory, size_in_words(bytes), way, us, ci95_of(first_metric(*r)),
-               gbps(*r, us), read == nullptr ? std::nullopt : ratio(median_of(*read), us)},
+               gbps(*r, us), read == nullptr ? std::nullopt : ratio(median_of(*read), us),
+               is_host_bound(*r) ? "the host" : ""},
               short_key(r->point));
       }
     }

@@ -14,6 +14,9 @@ evaluation evaluate(std::span<const result>);
 // whether it holds.
 void add_acceptance(std::span<const result>, evaluation&);
 
+// Whether the host's launch calls take as long as the sums: then it is them that the time is of.
+bool is_host_bound(const result&);
+
 // Adds what each way takes longer than reading alone, over sizes; and from how many bytes on two GPUs are
 // faster than one.
 void add_costs(std::span<const result>, evaluation&);

@@ -325,6 +325,21 @@ TEST(fused_difference, says_that_it_did_not_settle) {
   EXPECT_NE(asked.void_because().find("not stable"), std::string::npos) << asked.void_because();
 }
 
+// Three lengths agree by chance, as of a launch on two GPUs by one call (6.9 us at units of 10, 7.4 at
+// 20, 12.1 at 320): a length far above them does not.
+TEST(fused_difference, has_no_figure_where_there_is_no_plateau) {
+  fused_difference asked({});
+  carry_out(asked, [](const order& o, const step&) {
+    const double i = static_cast<double>(o.count), unit = o.count > 1 ? o.unit_us : 0;
+    const double overhead = 7 + (unit > 40 ? (unit - 40) / 60 : 0);
+    return with(o, {{"total_us", {i * (static_cast<double>(o.units) * o.unit_us + overhead)}},
+                    {"call_us", {0.1 * i}}});
+  });
+  EXPECT_EQ(asked.stopped(), stop_reason::max_time);
+  EXPECT_NE(asked.void_because().find("no plateau: 7.00 us at units of 20 us"), std::string::npos)
+      << asked.void_because();
+}
+
 // A wait of many units that lasts longer than as many waits of one: taken out where the device measures its
 // waits.
 TEST(fused_difference, takes_out_what_the_waits_themselves_differ_by) {

@@ -67,7 +67,11 @@ TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) 
   const auto e = evaluate(all);
   ASSERT_EQ(e.tables.size(), 1U);
   EXPECT_EQ(e.tables[0].rows[0].back(), "4735");
-  EXPECT_EQ(e.tables[0].rows.size(), 1U + 3U);  // and the paper's V100
+  ASSERT_EQ(e.tables[0].rows.size(), 1U + 6U);  // and V100's, of each paper by itself
+  EXPECT_EQ(e.tables[0].rows[1],
+            (std::vector<std::string>{"1", "", "traditional (V100, CUDA 10; 000, table I)", "-", "-", "1081",
+                                      "10", "8888", "-"}));
+  EXPECT_EQ(e.tables[0].rows[2].back(), "4735");  // of 004, as it has it
   ASSERT_EQ(e.figures.size(), 3U);
   EXPECT_EQ(heading_of(e.figures[1]).name, "launch-null");
   EXPECT_EQ(heading_of(e.figures[2]).name, "launch-waiting");
@@ -76,6 +80,22 @@ TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) 
             (std::vector<double>{2545, 993, 8273 - 2545 - 993}));
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_NE(e.sentences[0].find("0.99 us"), std::string::npos) << e.sentences[0];
+}
+
+TEST(launch_evaluation, says_what_one_more_node_of_a_graph_adds) {
+  std::vector<result> all;
+  for (const auto& [nodes, us_of_a_node] : {std::pair{10.0, 1.5}, {100.0, 1.05}}) {
+    all.push_back(
+        measured("graph-nodes", "graph", {{"time", us_of_a_node}, {"call", 4}, {"instantiation", 90}}));
+    all.back().point.variant = "kernel";
+    all.back().point.set("nodes", nodes);
+  }
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables.size(), 1U);
+  EXPECT_EQ(e.tables[0].rows[0][2], "15.00");
+  EXPECT_EQ(e.tables[0].rows[0][4], "-");
+  EXPECT_EQ(e.tables[0].rows[1][4], "1.000");
+  EXPECT_EQ(e.tables[0].rows[1][6], "90");
 }
 
 TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {

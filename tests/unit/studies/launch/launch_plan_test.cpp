@@ -25,10 +25,22 @@ TEST(launch_plan, a_kind_that_cannot_take_arguments_is_waived_and_every_other_ta
   }
 }
 
-TEST(launch_plan, kernels_that_wait_take_no_other_arguments) {
+TEST(launch_plan, a_gradient_is_of_kernels_that_are_told_how_long_they_wait) {
   for (const auto& m : plan_of(
            {{"kind", {"multi-device"}}, {"quantity", {"fused", "gradient"}}, {"argument_bytes", {"128"}}}))
-    EXPECT_NE(m.waived.find("kernels that wait for nothing"), std::string::npos) << m.waived;
+    EXPECT_EQ(m.waived.find("told in 16 bytes") != std::string::npos, m.point.word("quantity") == "gradient")
+        << m.waived;
+}
+
+TEST(launch_plan, a_graph_has_a_point_for_each_kind_of_node_and_length) {
+  const auto plan =
+      plan_of({{"quantity", {"graph"}}, {"node", {"kernel", "conditional"}}, {"nodes", {"1", "100"}}});
+  ASSERT_EQ(plan.size(), 4U);
+  for (const auto& m : plan) {
+    EXPECT_TRUE(m.waived.empty()) << m.waived;
+    const auto orders = m.method()->next({})->orders;
+    EXPECT_EQ(static_cast<double>(orders.front().count), m.point.number("nodes"));
+  }
 }
 
 TEST(launch_plan, a_round_has_a_kernel_on_each_gpu_or_more_and_comes_with_and_without_a_node_between) {

@@ -125,6 +125,30 @@ TEST(largest_throughput, is_that_of_any_shape) {
   EXPECT_EQ(largest_throughput(all, "block_sync"), nullptr);
 }
 
+// A part of a warp runs other code than a full group: its throughput stands by itself.
+TEST(largest_throughput, of_a_part_of_a_warp_is_not_a_full_groups) {
+  level_value full;
+  full.family = "coalesced_shuffle";
+  full.quantity = quantity::throughput;
+  full.value = 0.893;
+  auto part = full;
+  part.lanes = 31;
+  part.value = 0.1;
+  const std::vector all{full, part};
+  EXPECT_EQ(largest_throughput(all, "coalesced_shuffle")->value, 0.893);
+  EXPECT_EQ(largest_throughput(all, "coalesced_shuffle", 31)->value, 0.1);
+  EXPECT_EQ(largest_throughput(all, "coalesced_shuffle", 8), nullptr);
+}
+
+TEST(probes_of, parts_of_warps_and_more_blocks_than_fit_have_throughputs) {
+  unsigned parts = 0, too_many = 0;
+  for (const auto& one : probes_of("warp", quantity::throughput))
+    parts += one.family->name == "coalesced_shuffle" && one.lane_count() < 32;
+  for (const auto& one : probes_of("block", quantity::throughput)) too_many += one.is_too_many();
+  EXPECT_EQ(parts, 30u);
+  EXPECT_EQ(too_many, 12u);
+}
+
 TEST(line_over_warps, finds_the_papers_line) {
   std::vector<level_value> all;
   for (const auto& row : table_5()) add(all, "block_sync", row.latency_cycles.v100, row.threads);
@@ -239,6 +263,41 @@ TEST(expectations_of, what_cannot_be_judged_says_why) {
   EXPECT_TRUE(std::ranges::any_of(rows, [](const auto& row) { return row[4] == "none: no NOP"; }));
 }
 
+TEST(evaluate, table_7_counts_groups_and_gives_a_range_of_large_blocks) {
+  std::vector<level_value> all;
+  const auto rate = [&all](const char* name, unsigned threads, unsigned lanes, double value) {
+    level_value v;
+    v.family = name;
+    v.quantity = quantity::throughput;
+    v.threads = threads;
+    v.lanes = lanes;
+    v.value = value;
+    all.push_back(v);
+  };
+  rate("thread_group_sync", 32, 32, 0.25);
+  rate("thread_group_sync", 32, 1, 0.2);
+  rate("block_sync", 128, 32, 0.49);
+  rate("block_sync", 1024, 32, 0.4);
+  this_gpu gpu;
+  gpu.mhz = 2000;
+  const auto e = evaluate(all, gpu);
+  const auto& t = named(e, "table-7");
+  EXPECT_TRUE(t.rows[0].back().starts_with("6.400")) << t.rows[0].back();  // 32 groups in a warp
+  EXPECT_TRUE(t.rows[1].back().starts_with("0.250")) << t.rows[1].back();
+  EXPECT_EQ(t.rows[6].back().substr(0, 5), "0.800") << t.rows[6].back();
+  EXPECT_NE(t.rows[6].back().find("0.980"), std::string::npos) << t.rows[6].back();
+}
+
+TEST(evaluate, a_latency_that_is_no_line_has_no_figure) {
+  level_value v;
+  v.family = "block_sync";
+  v.value = 14;
+  v.is_line = false;
+  v.residual = 12;
+  const auto e = evaluate(std::vector{v}, this_gpu{});
+  EXPECT_EQ(named(e, "table-5").rows[0][3], "no line (residual 12.0)");
+}
+
 TEST(evaluate, tables_stand_beside_the_papers) {
   this_gpu gpu;
   gpu.name = "H200";
@@ -280,7 +339,7 @@ TEST(probes_of, are_points_of_which_no_two_are_the_same) {
         for (const unsigned run : {1u, 2u}) {
           keys.insert(canonical_text(point_of(one, run)));
           ++count;
-          EXPECT_LE(one.threads * one.blocks_per_sm, 2048u);
+          EXPECT_TRUE(!one.is_too_many() || one.family->name == "block_sync") << one.family->name;
         }
   EXPECT_EQ(keys.size(), count);
   EXPECT_GT(count, 600u);

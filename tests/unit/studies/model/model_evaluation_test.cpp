@@ -45,6 +45,58 @@ TEST(model_evaluation, a_loops_line_is_what_its_lengths_say) {
   EXPECT_FALSE(line_of(measured("loop", "one-load", 1, 31)));  // without lengths
 }
 
+// Lengths of which some run other code: as 1024 threads with 1, 2, 4 and 8 turns
+// were.
+TEST(model_evaluation, what_is_no_line_has_no_figure) {
+  auto broken = loop(1024, 85, 40);
+  broken.samples.front().values[1].value += 60;
+  EXPECT_FALSE(line_of(broken));
+  const auto e = evaluate(std::vector<result>{broken});
+  ASSERT_FALSE(e.tables.empty());
+  EXPECT_EQ(e.tables[0].heading.name, "table-iii");
+  EXPECT_EQ(e.tables[0].rows.at(0)[4], "no line");
+  EXPECT_EQ(e.tables[0].rows[0].back(), "25.7");
+}
+
+// The latency of table III is a turn of the same loop: 8 bytes and 256, by one thread and by a warp.
+TEST(model_evaluation, latency_is_a_turn_of_the_same_loop) {
+  std::vector<result> all{loop(1, 14.5, 40), loop(32, 16.25, 40), loop(1024, 64, 40)};
+  for (auto& r : all) r.point.variant = "as-compiled";
+  auto other = loop(1, 44, 40);
+  all.push_back(other);
+  const auto e = evaluate(all);
+  ASSERT_EQ(e.tables[0].rows.size(), 4U);
+  EXPECT_EQ(e.tables[0].rows[0][9], "8");
+  EXPECT_EQ(e.tables[0].rows[1][9], "256");
+  EXPECT_EQ(e.tables[0].rows[2][6], "16.2");
+  EXPECT_EQ(e.tables[0].rows[2][9], "2080");
+}
+
+// What is foretold comes from other measurements: another load makes the claim fail.
+TEST(model_evaluation, a_warps_sum_is_foretold_from_other_studies) {
+  const auto of = [](const char* study, const char* subject, double cycles) {
+    auto r = measured(subject, "", 32, cycles);
+    r.point.study = study;
+    r.point.set("quantity", "latency");
+    r.point.set("threads_per_block", 32.0);
+    r.point.set("form", "unrolled");
+    r.point.set("clock", "device");
+    return r;
+  };
+  std::vector<result> all{measured("warp", "tile-shuffle", 32, 23 + 5 * 32), of("levels", "shared_chase", 23),
+                          of("levels", "shuffle_64_bits", 24), of("verify", "fp64_add", 8)};
+  const auto holds = [&all] {
+    for (const auto& one : evaluate(all).expectations)
+      if (one.text.starts_with("a warp's sum by shuffles")) return one.holds;
+    return std::optional<bool>();
+  };
+  EXPECT_EQ(holds(), true);
+  all[2].metrics.front().median = 34;
+  EXPECT_EQ(holds(), false);
+  all.pop_back();
+  EXPECT_EQ(holds(), std::nullopt) << "an addition was not measured";
+}
+
 TEST(model_evaluation, the_refined_form_counts_whole_turns) {
   const refined_configuration warp{32, {31, 40}, 165};
   EXPECT_DOUBLE_EQ(warp.cycles(8), 40 + 31 + 165);

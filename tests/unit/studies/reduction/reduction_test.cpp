@@ -190,6 +190,28 @@ TEST(reduction_claims, hold_and_do_not_hold) {
   EXPECT_EQ(ending_of(evaluate({}), "auto"), "none");
 }
 
+std::string cost_of(const std::vector<result>& all) {
+  for (const auto& t : evaluate(all).tables)
+    if (t.heading.name == "barrier-costs-1") return t.rows.at(0).at(4);
+  return "none";
+}
+
+// What a barrier costs is the difference of two runs of the same loop; a graph is compared with a graph; and
+// where the host's calls take as long, that is said.
+TEST(reduction_costs, are_those_of_the_same_loop_and_say_what_else_is_in_them) {
+  constexpr double mib = 1048576;
+  std::vector<result> all{on_gpus(1, "grid-sync", mib, 6.5), on_gpus(1, "read", mib, 5)};
+  for (auto& r : all) r.environment["reading"] = "bulk4:256x2";
+  EXPECT_EQ(cost_of(all), "1.50");
+  all[0].environment["reading"] = "vector4:512x2";
+  EXPECT_EQ(cost_of(all), "1.50 (other loop)");
+  all[0].environment["reading"] = "bulk4:256x2";
+  all[1].metrics[0].median = 3.1;  // the call takes 3
+  EXPECT_EQ(cost_of(all), "3.40 (host)");
+  all[0].point.subject = "auto-graph";
+  EXPECT_EQ(cost_of(all), "-") << "a graph of sums is not compared with single reads";
+}
+
 TEST(reduction_claims, say_why_they_cannot_be_judged) {
   constexpr double gib = 1073741824;
   std::vector<result> all{on_gpus(2, "single-kernel", 4 * gib, 950)};
