@@ -1,6 +1,7 @@
 #include "barriers/library/barrier_flags.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -347,15 +348,21 @@ absence barrier_flags::who_is_missing() const {
     for (const auto& r : records_of(grid, l)) all.back().epochs.push_back(r.epoch);
   }
   if (!members_.one_process()) {
-    std::vector<std::uint32_t> inbox(members_.places.size());
+    constexpr std::size_t line = algorithm::line_bytes / sizeof(std::uint32_t);
+    std::array<std::uint32_t, 2 * line> inbox{};
     const cuda::device_scope scope(members_.places[local_.front()].ordinal);
     const auto first = std::size_t{algorithm::relay_layout{}.inbox(0)} * algorithm::line_bytes;
-    copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, inbox.size() * sizeof inbox[0],
-         "reading who arrived");
-    for (unsigned m = 0; m < inbox.size(); ++m)
+    copy(inbox.data(), grid.memory->part(local_.front(), 0) + first, sizeof inbox, "reading who arrived");
+    const auto spoken_by = [&](unsigned member) { return spoken{inbox[member], inbox[line + member]}; };
+    const auto& epochs = all.front().epochs;
+    const std::uint32_t own = *std::min_element(
+        epochs.begin(), epochs.end(), [](auto one, auto other) { return !algorithm::reached(one, other); });
+    for (unsigned m = 0; m < members_.places.size(); ++m)
       if (const auto& at = members_.places[m]; at.process != members_.process)
-        all.push_back(
-            {m, filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m), {inbox[m]}, false});
+        all.push_back({m,
+                       filled("GPU {} of process {} (grid {})", at.ordinal, at.process, m),
+                       {epoch_of_other(own, spoken_by(local_.front()), spoken_by(m))},
+                       false});
   }
   return library::who_is_missing(all);
 }

@@ -22,6 +22,11 @@ std::string listed(const std::vector<unsigned>& blocks) {
 
 }  // namespace
 
+std::uint32_t epoch_of_other(std::uint32_t own, const spoken& mine, const spoken& theirs) {
+  if (theirs.epoch == mine.epoch) return own + (theirs.quiet - mine.quiet);
+  return algorithm::reached(theirs.epoch, mine.epoch) ? theirs.epoch : own - 1;
+}
+
 absence who_is_missing(const std::vector<arrivals>& all) {
   const std::uint32_t* furthest = nullptr;
   for (const auto& a : all)

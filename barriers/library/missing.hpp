@@ -16,6 +16,14 @@ struct arrivals {
   bool in_blocks = true;
 };
 
+// What a GPU told the others: the epoch of its last round that released, and how many did not (relay.hpp).
+struct spoken {
+  std::uint32_t epoch = 0, quiet = 0;
+};
+// The epoch that another GPU came to, if this one came to `own` and they told `mine` and `theirs`: of two
+// GPUs of a group none is more than a round ahead.
+std::uint32_t epoch_of_other(std::uint32_t own, const spoken& mine, const spoken& theirs);
+
 struct absence {
   std::string text;  // "barrier 7: not arrived: GPU 1 (grid 1): block 4; GPU 0 of process 2 (grid 3)"
   std::vector<absent_grid> who;

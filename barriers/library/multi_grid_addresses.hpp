@@ -4,6 +4,7 @@
 
 #include <mgsync/multi_grid_handle.hpp>
 
+#include "barriers/parts/algorithm/ptx.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
 
@@ -24,6 +25,7 @@ struct multi_grid_state {
   static constexpr std::uint32_t writes =
       512;  // the lane writes a word as the block speaks, and from this bit on: how many more
   static constexpr unsigned more_words = 16;
+  static constexpr std::uint32_t counts_quiet = 4096;  // multi_grid_addresses::quiet_ is known
 };
 
 // The addresses of the calling lane, computed once: nine registers together with the state and the epoch.
@@ -80,6 +82,13 @@ class multi_grid_addresses {
     return state;
   }
 
+  // How many quiet rounds this GPU spoke for. Its own word of its own inbox: only it writes there, and not
+  // before this block has come.
+  __device__ __forceinline__ static word quiet_rounds(const multi_grid_handle& handle, unsigned block) {
+    return ptx::load_relaxed<ptx::scope::system>(
+        line(handle, relay_layout{}.inbox(block & (handle.copies - 1)) + 1) + handle.rank);
+  }
+
   static constexpr unsigned words_of_line = line_bytes / sizeof(word);
   __device__ __forceinline__ static word* line(const multi_grid_handle& handle, unsigned number) {
     return handle.own + number * words_of_line;
@@ -103,6 +112,7 @@ class multi_grid_addresses {
   word* polled_ = nullptr;   // its word of the inbox, or its counter
   word* out_ = nullptr;      // the first of the words that it writes when the block speaks, if it writes
   word share_ = 0;           // by how much the polled word grows in a round
+  word quiet_;  // quiet rounds so far (relay.hpp), in a kernel that has any: read ahead of its first
 };
 
 class multi_grid_relay_addresses {

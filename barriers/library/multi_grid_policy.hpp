@@ -129,10 +129,12 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   // Waits until each lane's word is reached, for either algorithm; the caller then acquires with
   // fence_polled_system(). Returns not 0 if given up, after it has reported that.
   __device__ __forceinline__ unsigned await(word* polled, word target, word epoch) const {
+    return await_by<polling::inbox>(polled, target, epoch);
+  }
+  template <polling Loop>
+  __device__ __forceinline__ unsigned await_by(word* polled, word target, word epoch) const {
     unsigned gave_up = 0;
-    if (wait_words<polling::inbox, 1>(epoch, [&](unsigned) {
-          return polled_word<word>{polled, target};
-        }) == 0) {
+    if (wait_words<Loop, 1>(epoch, [&](unsigned) { return polled_word<word>{polled, target}; }) == 0) {
       gave_up = 1;
       if (is_first_lane()) {
         volatile multi_grid_block& mine = record();

@@ -60,7 +60,8 @@ creation make_auto(const flag_barrier_request& w) {
   });
 }
 
-// What a user's kernel does: sync() of the library's group. The blocks' records lie behind the flags.
+// What a user's kernel does: sync<Order>() of the library's group. The blocks' records lie behind the flags.
+template <order Order>
 class group_pass {
  public:
   static constexpr bool bounded = true;
@@ -69,7 +70,7 @@ class group_pass {
 
   __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run)
       : grids_(bound(handle, run), word()) {}
-  __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.sync(); }
+  __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.template sync<Order>(); }
 
  private:
   // Stores the bounds of the waits, which are known only at the launch, in the block's record.
@@ -90,6 +91,27 @@ class group_pass {
   multi_grid_group_with_word grids_;
 };
 
+// One that orders less than the check needs, between fences of every thread: the check then says whether all
+// have come.
+template <order Order>
+class fenced_pass : public group_pass<Order> {
+ public:
+  using group_pass<Order>::group_pass;
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    __syncthreads();
+    algorithm::ptx::fence_acq_rel<scope::system>();
+    const bool passed = group_pass<Order>::operator()(epoch);
+    algorithm::ptx::fence_acq_rel<scope::system>();
+    return passed;
+  }
+};
+template <order Order>
+struct less_ordered_pass : group_pass<Order> {
+  using group_pass<Order>::group_pass;
+  using checked_form = fenced_pass<Order>;
+};
+
+template <class Pass>
 creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
   auto image = image_of(choice, w.blocks);
@@ -99,7 +121,7 @@ creation make_library(const flag_barrier_request& w) {
   std::memcpy(words, &record, sizeof record);
   for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), std::begin(words), std::end(words));
   std::size_t local = 0;
-  return make_flag_barrier<group_pass>(w, choice.why, image, [&](const cuda_lines& lines) {
+  return make_flag_barrier<Pass>(w, choice.why, image, [&](const cuda_lines& lines) {
     const unsigned rank = w.gpus.at(local++).member;
     multi_grid_handle handle = describe(choice, lines.parts, rank, w.members(), w.blocks);
     handle.records = reinterpret_cast<multi_grid_block*>(handle.own + records_at);
@@ -186,7 +208,19 @@ creation host_flags(const topology::group& group, const configuration& wanted, s
 }
 
 creation library(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library);
+  return make(group, wanted, where, make_library<group_pass<order::acq_rel>>);
+}
+
+creation library_none(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<less_ordered_pass<order::none>>);
+}
+
+creation library_acquire(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<less_ordered_pass<order::acquire>>);
+}
+
+creation library_release(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<less_ordered_pass<order::release>>);
 }
 
 creation vendor(const topology::group& group, const configuration& wanted, session& where) {

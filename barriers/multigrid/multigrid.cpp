@@ -87,6 +87,19 @@ constexpr facts of(fact::origin origin) {
   return all;
 }
 
+// Of the library's calls that order less than a barrier.
+constexpr facts ordering(fact::order order) {
+  auto all = ours;
+  all.order = order;
+  return all;
+}
+constexpr user_call call_of_library(std::string_view call) {
+  return {.maker = "mgsync",
+          .call = call,
+          .needs =
+              "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"};
+}
+
 support can_run_vendor(const topology::machine&, const topology::group& group, const configuration&) {
   if constexpr (MGSYNC_WITH_CUDA) return gpu_multigrid_vendor_can_run(group);
   else return support::no(without_cuda);
@@ -143,12 +156,25 @@ constexpr barrier_variant variants[] = {
      .summary = "what mgsync's library gives a kernel",
      .facts = ours,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library>),
-     .call =
-         {.maker = "mgsync",
-          .call =
-              "sync() of mgsync::this_multi_grid(handle)",
-          .needs =
-              "#include <mgsync/multi_grid.cuh>, a launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>"},
+     .call = call_of_library("sync() of mgsync::this_multi_grid(handle)"),
+     .bounded = true},
+    {.name = "library-none",
+     .summary = "the library's sync<order::none>(): all come, and no memory is ordered",
+     .facts = ordering(fact::order::none),
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library_none>),
+     .call = call_of_library("sync<mgsync::order::none>() of mgsync::this_multi_grid(handle)"),
+     .bounded = true},
+    {.name = "library-acquire",
+     .summary = "the library's sync<order::acquire>(): nobody releases what was written",
+     .facts = ordering(fact::order::acquire),
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library_acquire>),
+     .call = call_of_library("sync<mgsync::order::acquire>() of mgsync::this_multi_grid(handle)"),
+     .bounded = true},
+    {.name = "library-release",
+     .summary = "the library's sync<order::release>(): nobody acquires what others wrote",
+     .facts = ordering(fact::order::release),
+     .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library_release>),
+     .call = call_of_library("sync<mgsync::order::release>() of mgsync::this_multi_grid(handle)"),
      .bounded = true},
     {.name = "vendor",
      .summary = "multi_grid.sync() of cooperative groups",

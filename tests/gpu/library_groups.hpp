@@ -72,7 +72,7 @@ inline void expect_sound(multi_grid& grids, dim3 blocks, dim3 threads, way how, 
   board_of board(grids, count);
   found_by found(grids.gpus());
   for (unsigned i = 0; i < launches; ++i)
-    grids.launch_each(check_rounds_kernel(), blocks, threads, 0, streams, [&](unsigned local) {
+    grids.launch_each(check_rounds_kernel(how), blocks, threads, 0, streams, [&](unsigned local) {
       return std::tuple(board.slots(), 1 + i * rounds, rounds, how, found.of(local));
     });
   grids.wait();

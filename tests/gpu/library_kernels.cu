@@ -39,7 +39,20 @@ __device__ __forceinline__ void with_a_group(const multi_grid_handle& handle, F 
   }
 }
 
-template <class Group>
+struct in_one_or_two_calls {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids, way how, unsigned round) const {
+    return pass(grids, how, round);
+  }
+};
+struct behind_less {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
+    return grids.template sync<order::none>() && grids.template sync<order::acquire>() && grids.sync();
+  }
+};
+
+template <class Pass, class Group>
 __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_handle& handle,
                                                 const board& slots, unsigned first, unsigned rounds, way how,
                                                 findings* found) {
@@ -57,7 +70,7 @@ __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_h
   for (unsigned round = first; round != first + rounds; ++round) {
     const unsigned slot = round % 2 * blocks;
     if (thread == threads - 1) slots.parts[grids.grid_rank()][slot + self] = round;
-    if (!pass(grids, how, round)) {
+    if (!Pass{}(grids, how, round)) {
       if (thread == 0) atomicAdd(&found->given_up, 1u);
       break;
     }
@@ -70,11 +83,12 @@ __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_h
   if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
 }
 
+template <class Pass>
 __global__ void __launch_bounds__(1024, resident_at_most_threads)
     check_rounds(const __grid_constant__ multi_grid_handle handle, const __grid_constant__ board slots,
                  unsigned first, unsigned rounds, way how, findings* found) {
   with_a_group(handle,
-               [&](auto& grids) { check_rounds_of(grids, handle, slots, first, rounds, how, found); });
+               [&](auto& grids) { check_rounds_of<Pass>(grids, handle, slots, first, rounds, how, found); });
 }
 
 template <class Group>
@@ -164,7 +178,9 @@ __global__ void without_handle(int* unused) {
 
 }  // namespace
 
-check_kernel check_rounds_kernel() { return check_rounds; }
+check_kernel check_rounds_kernel(way how) {
+  return how == way::less ? check_rounds<behind_less> : check_rounds<in_one_or_two_calls>;
+}
 leave_kernel leave_early_kernel() { return leave_early; }
 leave_kernel in_clusters_kernel() { return in_clusters; }
 nest_kernel nested_kernel() { return nest; }

@@ -7,7 +7,8 @@
 
 namespace mgsync::test {
 
-enum class way : unsigned { whole, split, mixed };
+// less: two rounds that order less ahead of each whole one.
+enum class way : unsigned { whole, split, mixed, less };
 
 // Every GPU's slots, two per block in turn.
 struct board {
@@ -38,7 +39,7 @@ using nest_kernel = void (*)(multi_grid_handle, bool, unsigned, findings*);
 // (handle, words, rounds, findings): every block fills so many words of dynamic shared memory, and finds them
 // behind each barrier.
 using fill_kernel = void (*)(multi_grid_handle, unsigned, unsigned, findings*);
-check_kernel check_rounds_kernel();
+check_kernel check_rounds_kernel(way = way::whole);
 leave_kernel leave_early_kernel();
 leave_kernel in_clusters_kernel();  // the same, in clusters of four blocks
 nest_kernel nested_kernel();

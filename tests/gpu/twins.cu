@@ -67,6 +67,38 @@ class relay_twin {
   bool left_out_;
 };
 
+// Rounds that release and acquire nothing.
+class quiet_twin {
+ public:
+  static constexpr bool bounded = true;
+  static constexpr bool carries_sum = false;
+  using arguments = cuda_lines;
+
+  __device__ quiet_twin(const arguments& lines, const device_run& run)
+      : policy_(round_loop::limits_of(run)),
+        relay_(policy_, lines, round_loop::position_in(run), {1, 1}),
+        counter_(&lines.word(run.member, algorithm::relay_layout{}.counter(0), 0)),
+        blocks_(run.blocks) {}
+  __device__ bool operator()(std::uint32_t epoch) {
+    policy_.sync();
+    unsigned ok = 1;
+    if (policy_.in_team()) {
+      if (blocks_ == 1) relay_.tell_quietly();
+      else
+        relay_.go_on_quietly(
+            epoch, algorithm::arrive_quietly(policy_, counter_, false, policy_.leader(), blocks_ * epoch));
+      ok = relay_.await_quietly(epoch, epoch - algorithm::first_gpu_epoch);
+    }
+    return policy_.sync_and(ok) != 0;
+  }
+
+ private:
+  cuda_policy<wide> policy_;
+  relay_over<cuda_policy<wide>> relay_;
+  std::uint32_t* counter_;
+  unsigned blocks_;
+};
+
 // A central counter on GPU 0 that its last block sets back at once: whoever polls late finds it empty, so
 // blocks wait for "not full any more" instead, and a fast block's next arrival lets a slow one through early.
 class reset_twin {
@@ -127,6 +159,7 @@ creation make_twin(twin which, const topology::group& group, const configuration
   case twin::early_reset: return make<reset_twin>(w, round_loop::flag_image(1024, 0));
   case twin::narrow_release: return make<relay_twin<narrow_policy, twin::narrow_release>>(w, image);
   case twin::no_release: return make<relay_twin<unfenced_policy, twin::no_release>>(w, image);
+  case twin::quiet: return make<quiet_twin>(w, image);
   case twin::stale_acquire: return make<relay_twin<relaxed_policy, twin::stale_acquire>>(w, image);
   }
   return {};

@@ -57,6 +57,17 @@ TEST(missing, is_the_same_where_the_count_wraps) {
   }
 }
 
+// What another process's GPU told: the epoch of its last round that released, and how many did not.
+TEST(missing, of_another_process_is_told_from_both_kinds_of_rounds) {
+  const std::uint32_t own = start + 9;
+  EXPECT_EQ(epoch_of_other(own, {own, 3}, {own, 3}), own);
+  EXPECT_EQ(epoch_of_other(own, {own - 2, 5}, {own - 2, 4}), own - 1) << "missed one that did not release";
+  EXPECT_EQ(epoch_of_other(own, {own - 2, 5}, {own - 2, 6}), own + 1) << "came to one that does not";
+  EXPECT_EQ(epoch_of_other(own, {own, 5}, {own - 6, 5}), own - 1) << "missed one that released, behind five";
+  EXPECT_EQ(epoch_of_other(own, {own - 5, 5}, {own + 1, 5}), own + 1) << "came to one that releases";
+  EXPECT_EQ(epoch_of_other(0u, {0xfffffff0u, 16}, {1u, 16}), 1u) << "where the count wraps";
+}
+
 TEST(fitting_kernels, that_alternate_are_all_known) {
   const int kernels[3] = {};
   fitting_kernels known;

@@ -42,16 +42,21 @@ std::string weakened(const std::string& text, const std::string& pattern, const 
   return changed;
 }
 
-void expect_sound(const std::string& text, const std::string& kernel, const grids& shape, std::size_t every,
-                  const kept& as_well) {
+void expect_passed(const std::string& text, const std::string& kernel, const grids& shape) {
   const auto kernels = ptx::read_kernels(text);
-  const ptx::kernel& code = ptx::kernel_named(kernels, kernel);
-  memory_order::program passed = completeness_of(code, shape);
+  memory_order::program passed = completeness_of(ptx::kernel_named(kernels, kernel), shape);
   EXPECT_EQ(memory_order::check(passed, limit).verdict, verdict::forbidden)
       << kernel << ": a read gets what no way was recorded for";
   passed.question = {};
   EXPECT_EQ(memory_order::check(passed, limit).verdict, verdict::allowed)
       << kernel << ": nobody comes to its end";
+}
+
+void expect_sound(const std::string& text, const std::string& kernel, const grids& shape, std::size_t every,
+                  const kept& as_well) {
+  expect_passed(text, kernel, shape);
+  const auto kernels = ptx::read_kernels(text);
+  const ptx::kernel& code = ptx::kernel_named(kernels, kernel);
   const auto pairs = all_pairs(shape);
   for (std::size_t i = 0; i < pairs.size(); i += every) {
     const auto found = memory_order::check(asked_of(code, shape, pairs[i], as_well), limit);

@@ -17,6 +17,8 @@ std::string weakened(const std::string& text, const std::string& pattern, const 
 // A failure unless every so many pairs' question has the answer no, and all threads can come to the end.
 void expect_sound(const std::string& text, const std::string& kernel, const grids&, std::size_t every = 1,
                   const kept& as_well = {});
+// A failure unless all threads can come to the end, and by no way that was not recorded.
+void expect_passed(const std::string& text, const std::string& kernel, const grids&);
 // Of the first pair of which something stale can be read: who read what. Empty: there is none.
 std::string story_of_stale_read(const std::string& text, const std::string& kernel, const grids&);
 // The same of one pair, behind that round.

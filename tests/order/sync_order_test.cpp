@@ -68,6 +68,51 @@ INSTANTIATE_TEST_SUITE_P(order, what_ships, testing::ValuesIn(small_shapes()), c
 INSTANTIATE_TEST_SUITE_P(order_of_all, what_ships, testing::Values(shipped{90, "sync", "all", 11}),
                          case_name);
 
+// What orders less than a barrier by its name: all come, and something stale can be read behind it.
+class orders_less : public testing::TestWithParam<shipped> {};
+TEST_P(orders_less, all_come_and_something_stale_is_read) {
+  const shipped& one = GetParam();
+  const std::string text = text_of("two_rounds", one.architecture);
+  expect_passed(text, one.kernel, shapes.at(one.shape));
+  const std::string story = story_of_stale_read(text, one.kernel, shapes.at(one.shape));
+  EXPECT_NE(story, "") << "orders more than it says";
+  std::cout << story;
+}
+std::vector<shipped> what_orders_less() {
+  std::vector<shipped> all;
+  for (const char* kernel : {"sync_none", "sync_release", "sync_acquire"})
+    for (const char* shape : {"one_block", "one_gpu", "counted", "spread"})
+      all.push_back({90, kernel, shape});
+  for (const int architecture : {80, 100})
+    for (const char* kernel : {"sync_none", "sync_acquire"})
+      all.push_back({architecture, kernel, "one_block"});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(order, orders_less, testing::ValuesIn(what_orders_less()), case_name);
+
+TEST(order_none, has_no_fence_of_any_scope) {
+  for (const int architecture : {90, 100}) {
+    const auto text = text_of("two_rounds", architecture, "sync_none");
+    EXPECT_EQ(text.find("fence"), std::string::npos);
+    EXPECT_EQ(text.find(".acq"), std::string::npos);
+  }
+}
+TEST(order_acquire, has_no_fence_that_releases) {
+  const auto text = text_of("two_rounds", 90, "sync_acquire");
+  EXPECT_EQ(text.find("fence.release"), std::string::npos);
+  EXPECT_EQ(text.find("fence.acq_rel"), std::string::npos);
+}
+// The model knows the generic proxy only; the other's fences stand on both sides of each barrier.
+TEST(proxy_async, adds_its_fences_to_a_barrier_that_orders_all) {
+  const auto text = text_of("two_rounds", 90, "sync_async");
+  const std::string fence = "fence.proxy.async.global;";
+  unsigned fences = 0;
+  for (auto at = text.find(fence); at != std::string::npos; at = text.find(fence, at + 1)) ++fences;
+  EXPECT_EQ(fences, 4U);
+  expect_sound(weakened(text_of("two_rounds", 90), "fence\\.proxy\\.async\\.global;", ""), "sync_async",
+               shapes.at("one_block"));
+}
+
 // A kernel of what ships with some of its text replaced.
 struct twin {
   std::string name;

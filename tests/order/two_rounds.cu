@@ -4,14 +4,9 @@
 
 namespace {
 
-template <class Group>
-__device__ __forceinline__ void meet(Group&& grids, bool in_two_calls, bool& passed) {
-  if (in_two_calls) passed = grids.barrier_wait(grids.barrier_arrive());
-  else passed = grids.sync();
-}
-
-template <class Group>
-__device__ __forceinline__ void two_rounds_of(Group&& grids, bool in_two_calls, unsigned* mine,
+// `meet(grids)`: a round.
+template <class Group, class Meet>
+__device__ __forceinline__ void two_rounds_of(Group&& grids, Meet meet, unsigned* mine,
                                               const unsigned* theirs) {
   unsigned seen;
   bool passed = grids.is_valid();
@@ -19,25 +14,54 @@ __device__ __forceinline__ void two_rounds_of(Group&& grids, bool in_two_calls, 
   for (unsigned round = 1; round <= 2; ++round) {
     if (!passed) return;
     asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(round) : "memory");
-    meet(grids, in_two_calls, passed);
+    passed = meet(grids);
     if (!passed) return;
     asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(seen) : "l"(theirs) : "memory");
   }
   asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(3) : "memory");
 }
 
+struct whole {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    return grids.sync();
+  }
+};
+struct split {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    return grids.barrier_wait(grids.barrier_arrive());
+  }
+};
+template <mgsync::order Order, mgsync::proxy Proxy = mgsync::proxy::generic>
+struct ordering {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    return grids.template sync<Order, Proxy>();
+  }
+};
+
 }  // namespace
 
 extern "C" __global__ void sync(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,
                                 const unsigned* theirs) {
-  two_rounds_of(mgsync::this_multi_grid(handle), false, mine, theirs);
+  two_rounds_of(mgsync::this_multi_grid(handle), whole{}, mine, theirs);
 }
 extern "C" __global__ void arrive_and_wait(const __grid_constant__ mgsync::multi_grid_handle handle,
                                            unsigned* mine, const unsigned* theirs) {
-  two_rounds_of(mgsync::this_multi_grid(handle), true, mine, theirs);
+  two_rounds_of(mgsync::this_multi_grid(handle), split{}, mine, theirs);
 }
 extern "C" __global__ void sync_with_word(const __grid_constant__ mgsync::multi_grid_handle handle,
                                           unsigned* mine, const unsigned* theirs) {
   __shared__ std::uint32_t word;
-  two_rounds_of(mgsync::this_multi_grid(handle, word), false, mine, theirs);
+  two_rounds_of(mgsync::this_multi_grid(handle, word), whole{}, mine, theirs);
 }
+#define MGSYNC_ORDERED(NAME, ...)                                                                            \
+  extern "C" __global__ void NAME(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,  \
+                                  const unsigned* theirs) {                                                  \
+    two_rounds_of(mgsync::this_multi_grid(handle), ordering<__VA_ARGS__>{}, mine, theirs);                   \
+  }
+MGSYNC_ORDERED(sync_none, mgsync::order::none)
+MGSYNC_ORDERED(sync_release, mgsync::order::release)
+MGSYNC_ORDERED(sync_acquire, mgsync::order::acquire)
+MGSYNC_ORDERED(sync_async, mgsync::order::acq_rel, mgsync::proxy::async)

@@ -37,6 +37,8 @@ class relacy_policy {
   using word = relacy_word;
   using pair = relacy_pair;
   static constexpr unsigned lanes = Lanes;
+  static constexpr unsigned words_behind = 9;  // how far behind(w) is from w
+  static word& behind(word& w) { return (&w)[words_behind]; }
   static unsigned kept(unsigned value) { return value; }
 
   relacy_policy(weakness weakened, relacy_lane& lane) : weakened_(weakened), at_(lane) {}
@@ -62,6 +64,7 @@ class relacy_policy {
     return w($).fetch_add(v, order(weakness::local_arrival, rl::mo_release));
   }
   unsigned fetch_add_polled_local(word& w, unsigned v) { return w($).fetch_add(v, rl::mo_relaxed); }
+  unsigned fetch_add_relaxed_local(word& w, unsigned v) { return w($).fetch_add(v, rl::mo_relaxed); }
   // The real things, fences and relaxed accesses: Relacy knows fences.
   void fence_release_local() {
     if (weakened_ != weakness::local_arrival) rl::atomic_thread_fence(rl::mo_release, $);

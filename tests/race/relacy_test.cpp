@@ -1,6 +1,7 @@
 // Every algorithm under Relacy, which explores interleavings and the stale values that C++11 allows: correct
 // ones must pass, and every ordering or structure that matters, weakened, must be caught. A new algorithm is
 // one line in `tests`.
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -133,6 +134,38 @@ struct relay_case {
   }
 };
 
+// Every odd round is quiet, the others release first. NeedsPayload: quiet rounds are to order as well, which
+// must be caught.
+template <unsigned Counters, unsigned Replicas, bool NeedsPayload = false>
+struct quiet_relay_case : relay_case<Counters, Replicas, way::released> {
+  using loud = relay_case<Counters, Replicas, way::released>;
+  static unsigned words(unsigned members) { return loud::words(members) + 2 * loud::most_members; }
+  static unsigned first_value(unsigned word, unsigned members, unsigned blocks) {
+    return word > loud::split ? 0 : loud::first_value(word, members, blocks);
+  }
+  static bool orders(unsigned epoch) { return NeedsPayload || epoch % 2 == 0; }
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    static_assert(P::words_behind == loud::split - 1, "words of quiet rounds lie behind all others");
+    relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
+    p.sync();
+    if (epoch % 2 == 0) {
+      come_released(p, barrier, memory, at, Counters, epoch);
+      RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
+      return;
+    }
+    if (at.blocks == 1) {
+      barrier.tell_quietly();
+    } else {
+      auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % Counters), 0);
+      const bool asks = Counters == 1, adds = p.leader();
+      barrier.go_on_quietly(epoch,
+                            arrive_quietly(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch));
+    }
+    RL_ASSERT(p.sync_and(barrier.await_quietly(epoch, (epoch - start + 1) / 2) != 0));
+  }
+};
+
 // The blocks of one member: two counters in two copies.
 template <way How>
 struct spread_case {
@@ -158,8 +191,16 @@ struct storage {
   T* first() { return reinterpret_cast<T*>(bytes); }
 };
 
-// Every worker, of `Lanes` to a block, writes plain data before the barrier and reads everybody's after it;
-// Relacy reports any race on it.
+// Whether a case's round orders what was written before it.
+template <class Case>
+bool orders(unsigned epoch) {
+  if constexpr (requires { Case::orders(epoch); }) return Case::orders(epoch);
+  else return true;
+}
+
+// Every worker, of `Lanes` to a block, writes plain data before the barrier and reads everybody's after it,
+// where the round orders that; Relacy reports any race on it. That all have come is asked in every round, of
+// words that the simulation knows nothing of: its threads take turns.
 template <class Case, unsigned Lanes>
 class rounds_of final : public scenario {
  public:
@@ -176,6 +217,7 @@ class rounds_of final : public scenario {
     }
     for (unsigned b = 0; b < members_ * blocks_; ++b) std::construct_at(teams_.first() + b);
     for (unsigned i = 0; i < 2 * workers(); ++i) std::construct_at(data_.first() + i, 0u);
+    came_.fill(0);
   }
 
   void thread(unsigned self) override {
@@ -187,9 +229,14 @@ class rounds_of final : public scenario {
     const position at{block / blocks_, members_, block % blocks_, blocks_};
     for (unsigned round = 1; round <= rounds; ++round) {
       var<unsigned>* slot = data_.first() + round % 2 * workers();
-      slot[self]($) = round;
+      const bool ordered = orders<Case>(start + round);
+      if (ordered) slot[self]($) = round;
+      came_[self] = round;
       Case::pass(policy, memory, at, start + round);
-      for (unsigned other = 0; other < workers(); ++other) RL_ASSERT(slot[other]($) == round);
+      for (unsigned other = 0; other < workers(); ++other) {
+        RL_ASSERT(came_[other] >= round);
+        if (ordered) RL_ASSERT(slot[other]($) == round);
+      }
     }
   }
 
@@ -205,10 +252,11 @@ class rounds_of final : public scenario {
 
   unsigned members_, blocks_;
   weakness weakened_;
-  storage<relacy_word, 48> words_;
+  storage<relacy_word, 64> words_;
   storage<relacy_pair, 36> pairs_;
   storage<relacy_team, 8> teams_;
   storage<var<unsigned>, 24> data_;
+  std::array<unsigned, 12> came_{};  // the round that each worker came to
 };
 
 int failures = 0;
@@ -245,7 +293,9 @@ template <class Case, unsigned Lanes = 1>
 void caught(const std::string& name, weakness weakened, shape s) {
   rounds_of<Case, Lanes> program(s.members, s.blocks, weakened);
   expect(holds(program, s.members * s.blocks * Lanes, search::random, random_schedules), false,
-         name + " with a relaxed " + std::string(weakness_names[static_cast<std::size_t>(weakened)]));
+         weakened == weakness::none
+             ? name
+             : name + " with a relaxed " + std::string(weakness_names[static_cast<std::size_t>(weakened)]));
 }
 
 using enum weakness;
@@ -265,6 +315,14 @@ void spread_counter_test(const std::string& name) {
   correct<spread_case<How>>(name, {{1, 2}, {1, 3}, {1, 4}});
   caught<spread_case<How>>(name, local_arrival, {1, 2});
   caught<spread_case<How>>(name, local_wait, {1, 2});
+}
+
+template <unsigned Counters, unsigned Replicas>
+void quiet_test(const std::string& name) {
+  algorithm_test<quiet_relay_case<Counters, Replicas>>(name, {system_store, system_wait}, {local_arrival});
+  caught<quiet_relay_case<Counters, Replicas, true>>(name + " that are to order", none, {2, 1});
+  caught<quiet_relay_case<Counters, Replicas, true>>(name + " that are to order", none, {2, 2});
+  correct<quiet_relay_case<Counters, Replicas>, 2>(name, {{1, 2}, {1, 3}});
 }
 
 // Teams of two lanes: sound as they are, and caught where nothing but votes and broadcasts stands between
@@ -306,6 +364,8 @@ const std::vector<named_test> tests = {
     {"relay-spread-released", [] { algorithm_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {system_store, system_wait}, {local_arrival}); }},
     {"relay-mixed", [] { algorithm_test<relay_case<1, 1, way::mixed>>("relay that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
     {"relay-spread-mixed", [] { algorithm_test<relay_case<2, 2, way::mixed>>("relay with 2 counters and 2 replicas that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-quiet", [] { quiet_test<1, 1>("relay with quiet rounds"); }},
+    {"relay-spread-quiet", [] { quiet_test<2, 2>("relay with 2 counters and 2 replicas with quiet rounds"); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
     {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
     {"team-relay", [] { team_test<relay_case<1, 1>>("relay", {{2, 1}, {2, 2}}, {2, 2}); }},

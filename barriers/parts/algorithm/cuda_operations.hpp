@@ -54,6 +54,9 @@ class cuda_operations {
   __device__ __forceinline__ word fetch_add_polled_local(word& w, word v) const {
     return ptx::fetch_add_polled<local>(&w, v);
   }
+  __device__ __forceinline__ word fetch_add_relaxed_local(word& w, word v) const {
+    return ptx::fetch_add_relaxed<local>(&w, v);
+  }
   __device__ __forceinline__ void fence_release_local() const { ptx::fence_release<local>(); }
   __device__ __forceinline__ void fence_release_system() const { ptx::fence_release<Widest>(); }
   __device__ __forceinline__ void store_fenced_system(word& w, word v) const {
@@ -103,12 +106,11 @@ class cuda_operations {
     for (unsigned i = 0; i < N; ++i) {
       const polled_word<word> w = words(i);
       if (N != 1 && w.address == nullptr) continue;
-      here =
-          here && reached(Loop == polling::inbox ? ptx::poll<Widest>(w.address) : ptx::poll<local>(w.address),
-                          w.target);
+      here = here && reached(seen_by<Loop>(w.address), w.target);
     }
     if constexpr (Loop == polling::inbox) return __all_sync(whole_warp, here) != 0;
-    if constexpr (Loop == polling::counter) return __ballot_sync(whole_warp, here) == whole_warp;
+    if constexpr (Loop == polling::counter || Loop == polling::quiet)
+      return __ballot_sync(whole_warp, here) == whole_warp;
     return __any_sync(whole_warp, !here) == 0;
   }
   template <class F>
@@ -117,11 +119,21 @@ class cuda_operations {
     __syncwarp();
   }
 
+  // The word that lies at the same place in the line behind.
+  __device__ __forceinline__ static word& behind(word& w) { return (&w)[line_bytes / sizeof(word)]; }
+
   // Delays the first poll while the answer cannot be there yet: a poll that comes too early costs a whole
   // round trip.
   __device__ __forceinline__ void hold(unsigned cycles) const {
     const unsigned begin = static_cast<unsigned>(clock64());
     while (static_cast<unsigned>(clock64()) - begin < cycles) {}
+  }
+
+ private:
+  template <polling Loop>
+  __device__ __forceinline__ static word seen_by(const word* w) {
+    if constexpr (Loop == polling::quiet) return ptx::load_relaxed<Widest>(w);
+    else return Loop == polling::inbox ? ptx::poll<Widest>(w) : ptx::poll<local>(w);
   }
 };
 

@@ -57,8 +57,8 @@ struct position {
   unsigned blocks;
 };
 
-// The polling loops of relay.hpp and spread_counter.hpp.
-enum class polling { inbox, sums, counter };
+// The polling loops of relay.hpp and spread_counter.hpp; `quiet`: of rounds that order nothing.
+enum class polling { inbox, sums, counter, quiet };
 
 // A word that a lane polls until reached(word, target). Null address: nothing to wait for.
 template <class Word>

@@ -127,6 +127,14 @@ __device__ __forceinline__ void fence_polled() {
   else asm volatile("fence.acquire.sys;" ::: "memory");
 }
 
+// Between accesses of the asynchronous proxy (bulk copies, TMA) and ordinary ones to global memory. Before
+// compute capability 9.0 there is no such proxy.
+__device__ __forceinline__ void fence_async_proxy() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ std::uint64_t global_time_ns() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

@@ -16,8 +16,14 @@
 // warp, one system release per lane; system acquire of the polls, block barrier. A member of one block has no
 // counter: it only releases.
 //
+// A quiet round releases nothing and has no fence: arrivals at the same counters, then one is added to the
+// word behind that of the inbox. Not a store of the epoch: the blocks that speak in two such rounds are not
+// ordered, so of two stores the older could come last; additions do not mind. So quiet rounds are counted by
+// themselves, and may stand between any others.
+//
 // Besides policy.hpp the policy supplies
 //   lanes, lane(), kept(value), any(bool)
+//   behind(word&)                         the word of quiet rounds that belongs to a word of an inbox
 //   wait_words<loop, n>(epoch, words)     polls words(i), i < n, of every lane until all are reached (of one
 //                                         member; the inbox with system scope)
 //   fence_polled_local(), fence_polled_system()                  make polls before them acquires
@@ -47,6 +53,15 @@ MGSYNC_HD std::uint32_t arrive_released(P& p, typename P::word* arrival, bool te
   p.fence_release_local();
   if (tells) p.add_relaxed_local(*arrival, 1);
   else if (asks) return p.fetch_add_polled_local(*arrival, 1);
+  return none;
+}
+
+// The same in a round that releases nothing.
+template <class P>
+MGSYNC_HD std::uint32_t arrive_quietly(P& p, typename P::word* arrival, bool tells, bool asks,
+                                       std::uint32_t none) {
+  if (tells) p.add_relaxed_local(*arrival, 1);
+  else if (asks) return p.fetch_add_relaxed_local(*arrival, 1);
   return none;
 }
 
@@ -102,6 +117,26 @@ class relay {
   MGSYNC_HD void tell(std::uint32_t epoch) {
     p_.fence_release_system();
     a_.out().each([&](word& w) { p_.store_fenced_system(w, epoch); });
+  }
+
+  // Both of a quiet round, behind arrive_quietly().
+  MGSYNC_HD void go_on_quietly(std::uint32_t epoch, std::uint32_t before) {
+    if (a_.is(relay_way::counted)) {
+      if (!p_.any(before + 1 == a_.blocks() * epoch)) return;
+    } else if (!sums_up(epoch)) {
+      return;
+    }
+    tell_quietly();
+  }
+  MGSYNC_HD void tell_quietly() {
+    a_.out().each([&](word& w) { p_.add_fenced_system(P::behind(w), 1); });
+  }
+  // The second half of quiet round `count` of the barrier's life. Returns 0 if given up.
+  MGSYNC_HD unsigned await_quietly(std::uint32_t epoch, std::uint32_t count) {
+    return p_.template wait_words<polling::quiet, Addresses::ins>(epoch, [&](unsigned i) {
+      word* const w = a_.in(i);
+      return polled_word<word>{w == nullptr ? nullptr : &P::behind(*w), count};
+    });
   }
 
   // The same in two calls. The first, by every thread of every block of every member, waits for no other

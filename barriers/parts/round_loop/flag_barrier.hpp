@@ -20,6 +20,17 @@ const void* timed_kernel() {
   else return reinterpret_cast<const void*>(timed_rounds<Pass>);
 }
 
+// A pass as checked runs have it: Pass::checked_form where there is one, for what orders less than the check
+// needs (its own fences then stand around it, and whether all have come is what is checked).
+template <class Pass, class = void>
+struct checked_form {
+  using type = Pass;
+};
+template <class Pass>
+struct checked_form<Pass, std::void_t<typename Pass::checked_form>> {
+  using type = typename Pass::checked_form;
+};
+
 // Makes the barrier, or says why it cannot: its blocks are not all resident at once, or a GPU cannot address
 // another. An empty `image` means no flags. `arguments(lines)` returns the arguments of the kernels on one
 // local GPU, given the flags' addresses on that GPU. Collective over the session's ranks.
@@ -27,7 +38,7 @@ template <class Pass, class F>
 creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image,
                            F arguments, std::shared_ptr<void> keep = {}) {
   const gpu_team::round_kernels kernels{
-      timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<Pass>),
+      timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<typename checked_form<Pass>::type>),
       reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
   if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
   kernel_barrier_parts parts;

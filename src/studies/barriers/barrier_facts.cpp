@@ -89,7 +89,8 @@ subject_facts facts_of(const point& p, std::span<const backend* const> table) {
                     .meets_nobody = p.members < call.least_members,
                     .never = why_never(b, *v, p, group)};
   for (const auto& other : b.variants)
-    if (&other != v && !other.call_for(p.device).call.empty() && why_never(b, other, p, group).empty())
+    if (&other != v && !other.facts.orders_less() && !other.call_for(p.device).call.empty() &&
+        why_never(b, other, p, group).empty())
       all.beside.push_back(to_string({&b, &other}));
   return all;
 }

@@ -27,6 +27,14 @@
 
 namespace mgsync { inline namespace v1 {
 
+// What a call of sync() orders. release: what the block's threads wrote before is there for those who acquire
+// behind it; acquire: behind it they see what others released; acq_rel: both, a barrier of memory; none:
+// all have come, and nothing is said of what they wrote. The release is what takes time between GPUs.
+enum class order : unsigned { none, release, acquire, acq_rel };
+// async: what is ordered includes the asynchronous proxy's accesses (bulk copies, TMA) to global memory that
+// the calling threads have waited for before, or begin behind it.
+enum class proxy : unsigned { generic, async };
+
 // All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in
 // dimensions.
 //
@@ -41,8 +49,8 @@ namespace mgsync { inline namespace v1 {
 // ordinary stores or atomics of any scope, is visible to ordinary loads of every thread of every GPU after it
 // left; and whoever saw such a write in turn is covered too. No fence of the user's is needed. Not covered:
 // loads through the read-only path (__ldg, pointers declared const __restrict__, textures) of data that
-// changes while the kernel runs; the asynchronous proxy (bulk copies, TMA), which needs its own
-// fence.proxy.async or wait before the barrier.
+// changes while the kernel runs; the asynchronous proxy (bulk copies, TMA), unless proxy::async is asked for.
+// sync<order>() with another order than acq_rel covers less, as its name says.
 //
 // Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync()
 // and barrier_wait() return false at once, in all its threads alike: the kernel should return, and
@@ -116,16 +124,25 @@ class multi_grid_group_over : private Policy::verdict {
     record.open = 0;
   }
 
-  // The barrier. Called by all threads of all blocks of all GPUs. Returns false once a barrier was given up
-  // (see above), or if the object is not valid.
+  // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order. Returns false
+  // once a barrier was given up (see above), or if the object is not valid.
+  template <order Order = order::acq_rel, proxy Proxy = proxy::generic>
   __device__ __forceinline__ bool sync() {
+    if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
     ++epoch_;
     const policy_type policy = this->policy();
     policy.sync();
     unsigned where = 0;
-    if (come(policy)) await(policy, epoch_);
-    else where = this->asks_where();
-    return leave(where);
+    if constexpr (releases(Order)) {
+      if (come(policy)) await<acquires(Order)>(policy, epoch_);
+      else where = this->asks_where();
+    } else {
+      if (come_quietly(policy)) await_quietly<acquires(Order)>(policy);
+      else where = this->asks_where();
+    }
+    const bool passed = leave(where);
+    if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
+    return passed;
   }
 
   // The barrier in two calls, between which the kernel can do work that depends on neither side. Each is
@@ -176,6 +193,9 @@ class multi_grid_group_over : private Policy::verdict {
   static constexpr std::uint32_t apart =
       ~0u;  // `why_not` where the handle does not fit or is in use; other numbers: the group gave up before
 
+  static constexpr bool releases(order asked) { return asked == order::release || asked == order::acq_rel; }
+  static constexpr bool acquires(order asked) { return asked == order::acquire || asked == order::acq_rel; }
+
   // kept() hides the state's value from the compiler in every round, so that it does not hold values derived
   // from it in registers during the kernel's own work.
   __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
@@ -200,13 +220,47 @@ class multi_grid_group_over : private Policy::verdict {
     else relay_of(policy).go_on(epoch_, before);
     return true;
   }
-  // Both algorithms poll words of the same form, so one loop serves both.
-  __device__ __forceinline__ void await(const policy_type& policy, std::uint32_t epoch) {
-    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) {
-      state_ = (state_ & flags::keeps) | flags::lost;
-      this->tell();
+  // The same of a round in which nobody releases (relay.hpp).
+  __device__ __forceinline__ bool come_quietly(const policy_type& policy) {
+    if (!policy.in_team()) return false;
+    if ((state_ & (flags::counts_quiet | flags::counter)) == 0) {
+      words_.quiet_ = algorithm::multi_grid_addresses::quiet_rounds(handle_, block());
+      policy.sync_team();  // before another lane speaks, which adds to what this one reads
+      state_ |= flags::counts_quiet;
     }
-    policy.fence_polled_system();
+    ++words_.quiet_;
+    if ((policy.state() & flags::arrives) == 0) {
+      relay_of(policy).tell_quietly();
+      return true;
+    }
+    const std::uint32_t before =
+        algorithm::arrive_quietly(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
+                                  (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
+    if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
+    else relay_of(policy).go_on_quietly(epoch_, before);
+    return true;
+  }
+
+  // Both algorithms poll words of the same form, so one loop serves both.
+  template <bool Acquires = true>
+  __device__ __forceinline__ void await(const policy_type& policy, std::uint32_t epoch) {
+    if (policy.await(words_.polled_, words_.share_ * epoch, epoch) != 0) lose();
+    if constexpr (Acquires) policy.fence_polled_system();
+  }
+  template <bool Acquires>
+  __device__ __forceinline__ void await_quietly(const policy_type& policy) {
+    const bool counter = (policy.state() & flags::counter) != 0;
+    std::uint32_t* const polled = counter ? words_.polled_ : &policy_type::behind(*words_.polled_);
+    const std::uint32_t target = counter ? words_.share_ * epoch_ : words_.quiet_;
+    if (policy.template await_by<algorithm::polling::quiet>(polled, target, epoch_) != 0) lose();
+    if constexpr (Acquires) {
+      if constexpr (algorithm::ptx::one_sided_fences) policy.fence_polled_system();
+      else algorithm::ptx::fence_acq_rel<algorithm::ptx::scope::system>();
+    }
+  }
+  __device__ __forceinline__ void lose() {
+    state_ = (state_ & flags::keeps) | flags::lost;
+    this->tell();
   }
 
   // The block's closing barrier, which tells the team's verdict to all its threads.

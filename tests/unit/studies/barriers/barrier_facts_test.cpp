@@ -50,9 +50,9 @@ std::set<std::string> callable(topology::device device, int members, int ranks) 
 TEST(barrier_facts, say_what_a_program_can_call) {
   using names = std::set<std::string>;
   const names of_kernels{
-      "multigrid:library", "multigrid:vendor",      "nccl-device:hub", "nccl-device:per-block",
-      "nccl:graph",        "nccl:graph-registered", "nccl:stream",     "nccl:stream-registered",
-      "mpi:default"};
+      "multigrid:library", "multigrid:library-none", "multigrid:library-acquire", "multigrid:library-release",
+      "multigrid:vendor",  "nccl-device:hub",        "nccl-device:per-block",     "nccl:graph",
+      "nccl:stream",       "nccl:graph-registered",  "nccl:stream-registered",    "mpi:default"};
   EXPECT_EQ(callable(gpu, 2, 2), of_kernels);
   auto one_process = of_kernels;
   one_process.insert({"kernel-boundary:cooperative", "kernel-boundary:graph", "kernel-boundary:graph-join",
@@ -63,6 +63,7 @@ TEST(barrier_facts, say_what_a_program_can_call) {
   EXPECT_EQ(callable(gpu, 1, 1),
             (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph",
                    "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
+                   "multigrid:library-none", "multigrid:library-acquire", "multigrid:library-release",
                    "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
