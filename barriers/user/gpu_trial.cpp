@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds for_a_round(
 
 // What a member's launch in one stream needs of its own.
 struct lane {
-  unsigned member = 0, stream = 0;
+  unsigned member = 0, stream = 0, blocks = 0;
   int gpu = 0;
   cuda::stream queue;
   cuda::memory board, findings, sms;
@@ -40,6 +40,9 @@ struct lane {
     return __atomic_load_n(words.as<std::uint32_t>() + block, __ATOMIC_RELAXED);
   }
 };
+
+// How many members' parts of the board the memory of one holds.
+unsigned boards_of(const check::shape& shape) { return (shape.members - 1) / round_loop::most_gpus + 1; }
 
 class gpu_trial {
  public:
@@ -75,9 +78,10 @@ class gpu_trial {
   lane make_lane(unsigned member, unsigned stream) const {
     lane one;
     one.member = member, one.stream = stream, one.gpu = gpu_of(member);
+    one.blocks = scenario_.blocks[member];
     const cuda::device_scope scope(one.gpu);
     one.queue = cuda::make_stream();
-    one.board = cuda::memory::on_gpu(one.gpu, device_board::bytes(shape_.blocks));
+    one.board = cuda::memory::on_gpu(one.gpu, boards_of(shape_) * device_board::bytes(shape_.blocks));
     one.findings = cuda::memory::on_gpu(one.gpu, sizeof(device_findings));
     one.sms = cuda::memory::on_gpu(one.gpu, shape_.blocks * sizeof(std::uint32_t));
     one.words = cuda::memory::on_host((shape_.blocks + 1) * sizeof(std::uint32_t));
@@ -119,7 +123,10 @@ class gpu_trial {
     run.findings = one.findings.as<device_findings>();
     run.board.blocks = shape_.blocks;
     for (const auto& other : lanes_)
-      if (other.stream == one.stream) run.board.parts[other.member] = other.board.get();
+      if (other.stream == one.stream && other.member < round_loop::most_gpus) {
+        run.board.parts[other.member] = other.board.get();
+        run.board.missing |= (shape_.blocks - other.blocks) << (2 * other.member);
+      }
     return run;
   }
 
@@ -133,7 +140,7 @@ class gpu_trial {
     std::uint32_t phase = round_loop::start_phase;
     void* arguments[] = {&run, &given, &phase};
     // Several grids on one GPU at once: a cooperative launch may wait for the one before it.
-    const check::launch_order order{check::kernel::checked, shape_.blocks, threads, 0, arguments,
+    const check::launch_order order{check::kernel::checked, one.blocks, threads, 0, arguments,
                                     one.queue.get()};
     cuda::check(static_cast<cudaError_t>(of_.launch(&order)), fmt::format("launching {}", of_.name));
   }
@@ -170,7 +177,7 @@ class gpu_trial {
   std::uint64_t progress() const {
     std::uint64_t sum = 0;
     for (const auto& one : lanes_)
-      for (unsigned b = 0; b < shape_.blocks; ++b) sum += one.arrived(b);
+      for (unsigned b = 0; b < one.blocks; ++b) sum += one.arrived(b);
     return sum;
   }
 
@@ -193,7 +200,7 @@ class gpu_trial {
     }
     const std::uint32_t due = run_of(lanes_.front(), launch).rounds_done + scenario_.rounds;
     return std::all_of(lanes_.begin(), lanes_.end(), [&](const lane& one) {
-      for (unsigned b = 0; b < shape_.blocks; ++b)
+      for (unsigned b = 0; b < one.blocks; ++b)
         if (one.arrived(b) != due) return false;
       return true;
     });
@@ -239,7 +246,7 @@ class gpu_trial {
   tried judge_hang() const {
     if (scenario_.fault == round_loop::host_run::never_arrive) {
       for (const auto& one : lanes_)
-        for (unsigned b = 0; b < shape_.blocks; ++b)
+        for (unsigned b = 0; b < one.blocks; ++b)
           if (one.arrived(b) > missed_round + 1)
             return {ending::violated, one.arrived(b),
                     fmt::format("{} left round {}, at which member 0 never arrived", name_of(one, b),
@@ -248,7 +255,7 @@ class gpu_trial {
     }
     std::vector<std::pair<std::string, std::uint64_t>> where;
     for (const auto& one : lanes_)
-      for (unsigned b = 0; b < shape_.blocks; ++b) where.emplace_back(name_of(one, b), one.arrived(b));
+      for (unsigned b = 0; b < one.blocks; ++b) where.emplace_back(name_of(one, b), one.arrived(b));
     return stuck_at(where);
   }
 
@@ -298,13 +305,16 @@ std::string why_apart(int gpus) {
 
 std::string why_not_on_gpus(const check::barrier_table& of, const scenario& s, int gpus) {
   const auto members = static_cast<int>(s.blocks.size());
-  if (members > static_cast<int>(check::kernel_arguments::most_gpus))
-    return fmt::format("mgsync's kernels know {} members at most", check::kernel_arguments::most_gpus);
-  if (std::adjacent_find(s.blocks.begin(), s.blocks.end(), std::not_equal_to<>()) != s.blocks.end())
-    return "mgsync's kernels count on grids of one size";
+  if (members > static_cast<int>(device_board::most_members))
+    return fmt::format("mgsync's kernels know {} members at most", device_board::most_members);
+  const auto [fewest, most] = std::minmax_element(s.blocks.begin(), s.blocks.end());
+  if (*most - *fewest > device_board::most_missing ||
+      (*most != *fewest && members > static_cast<int>(round_loop::most_gpus)))
+    return fmt::format("mgsync's kernels know grids that differ by {} blocks, of {} members at most",
+                       device_board::most_missing, round_loop::most_gpus);
   if (s.what == check::loop::ordinary)
     return "is tried with host threads; of kernels, mgsync audit reads the machine code";
-  const unsigned on_one = static_cast<unsigned>((members + gpus - 1) / gpus) * s.blocks.front() * s.streams;
+  const unsigned on_one = static_cast<unsigned>((members + gpus - 1) / gpus) * *most * s.streams;
   for (int gpu = 0; gpu < std::min(gpus, members); ++gpu) {
     const cuda::device_scope scope(gpu);
     int blocks = 0;

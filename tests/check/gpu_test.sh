@@ -46,7 +46,13 @@ if grep -q 'waived: needs a GPU' "$made/out"; then
 fi
 echo "== rounds on a GPU"
 expect 0 'counter: no fault was seen' "$mgsync" check "$made/right.so" --timeout 5s
+for scenario in control members-23 unequal-grids; do
+  grep -q "$scenario  *passed" "$made/out" || { echo "$scenario was not tried:"; cat "$made/out"; failed=1; }
+done
 expect 3 'replay  *VIOLATED' "$mgsync" check "$made/all.so:epoch-of-the-launch" --scenario replay --timeout 2s
+expect 0 'two-streams  *passed' "$mgsync" check "$made/all.so:counter-of-each-stream" --scenario two-streams --timeout 5s
+expect 3 'unequal-grids  *[VS]' "$mgsync" check "$made/all.so:same-grid-everywhere" --scenario unequal-grids --timeout 2s
+expect 3 'two-streams  *[VS]' "$mgsync" check "$made/all.so:one-workspace" --scenario two-streams --timeout 2s
 expect 3 'replay-alone  *VIOLATED' "$mgsync" check "$made/all.so:grid-id-as-epoch" --scenario alone,replay-alone --timeout 2s
 expect 0 'right.so:counter' "$mgsync" --backend "$made/right.so" --gpus 1 --max-time 50ms --check-rounds 1000
 exit $failed

@@ -93,7 +93,7 @@ __device__ inline void publish(const device_run& run, const Team& team, unsigned
   if (team.lane() >= payload_quads) return;
   auto* const payload = reinterpret_cast<quad*>(run.board.payload(phase, self));
   const unsigned holder = run.board.holder_of(self, run.members, phase);
-  auto* const pushed = run.members > 1 && run.board.parts[holder] != nullptr
+  auto* const pushed = run.members > 1 && run.board.part(holder) != nullptr
                            ? reinterpret_cast<quad*>(run.board.pushed(phase, holder, self))
                            : nullptr;
   for (unsigned i = team.lane(); i < payload_quads; i += team.lanes()) {
@@ -111,7 +111,7 @@ __device__ inline const std::uint32_t* written_by(const device_run& run, unsigne
                                                   bool pushed) {
   const unsigned holder = run.board.holder_of(other, run.members, phase);
   // The memory pushed to must be reachable too: what a member of another host pushes does not arrive here.
-  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.parts[holder] == nullptr)))
+  if (!run.board.has(other) || (pushed && (run.members == 1 || run.board.part(holder) == nullptr)))
     return nullptr;
   return pushed ? run.board.pushed(phase, holder, other) : run.board.payload(phase, other);
 }

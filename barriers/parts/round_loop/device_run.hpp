@@ -29,10 +29,14 @@ struct device_findings {
 
 // The layout of a member's part of the board, the memory on which checked runs publish; the same for every
 // member of a group. A part is null if its member is on another host, and what that member publishes is not
-// read.
+// read. Members beyond most_gpus share GPUs with others, whose parts hold theirs too.
 struct device_board {
+  static constexpr unsigned most_members = 2 * most_gpus;
+  static constexpr unsigned most_missing = 3;
+
   std::byte* parts[most_gpus];
-  std::uint32_t blocks;
+  std::uint32_t blocks;   // of the member that has most
+  std::uint32_t missing;  // two bits of each of the first members: how many blocks fewer it has
 
   MGSYNC_HD static std::size_t bytes(unsigned blocks) {
     return offset_pushed(blocks) + 2 * payload_bytes(blocks);
@@ -59,25 +63,34 @@ struct device_board {
     for (; at.block >= blocks; ++at.member) at.block -= blocks;
     return at;
   }
-  MGSYNC_HD bool has(unsigned worker) const { return parts[position_of(worker).member] != nullptr; }
+  MGSYNC_HD unsigned blocks_of(unsigned member) const {
+    return blocks - (member < most_gpus ? missing >> (2 * member) & most_missing : 0);
+  }
+  MGSYNC_HD std::byte* part(unsigned member) const {
+    std::byte* const of_gpu = parts[member % most_gpus];
+    return of_gpu == nullptr ? nullptr : of_gpu + member / most_gpus * bytes(blocks);
+  }
+  MGSYNC_HD bool has(unsigned worker) const {
+    const position at = position_of(worker);
+    return part(at.member) != nullptr && at.block < blocks_of(at.member);
+  }
   MGSYNC_HD std::uint32_t* phase(std::uint32_t phase_now, unsigned worker) const {
     const position at = position_of(worker);
-    return reinterpret_cast<std::uint32_t*>(parts[at.member] + offset_phase(phase_now & 1, blocks)) +
-           at.block;
+    return reinterpret_cast<std::uint32_t*>(part(at.member) + offset_phase(phase_now & 1, blocks)) + at.block;
   }
   MGSYNC_HD std::uint32_t* payload(std::uint32_t phase_now, unsigned worker) const {
     const position at = position_of(worker);
-    return line_of(parts[at.member] + offset_payload(blocks), phase_now, at.block);
+    return line_of(part(at.member) + offset_payload(blocks), phase_now, at.block);
   }
-  // The payload that the worker writes into another member's memory, the part of `holder`.
+  // The payload that the worker writes into another member's memory, that of `holder`.
   MGSYNC_HD std::uint32_t* pushed(std::uint32_t phase_now, unsigned holder, unsigned worker) const {
-    return line_of(parts[holder] + offset_pushed(blocks), phase_now, position_of(worker).block);
+    return line_of(part(holder) + offset_pushed(blocks), phase_now, position_of(worker).block);
   }
   // The member into whose memory a worker's member pushes in this phase: another one for every member. With
   // one member, that member itself.
   MGSYNC_HD unsigned holder_of(unsigned worker, unsigned members, std::uint32_t phase_now) const {
     const unsigned from = position_of(worker).member;
-    return members == 1 ? from : after(from, members == 2 ? 1 : 1 + phase_now % (members - 1), members);
+    return members == 1 ? from : push_target(from, members, phase_now);
   }
 
  private:

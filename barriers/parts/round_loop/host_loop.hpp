@@ -36,12 +36,14 @@
 
 namespace mgsync::round_loop {
 
-// What one worker publishes: a heartbeat (rounds arrived at), two phases and two payloads, each in lines of
-// its own.
+// What one worker publishes: a heartbeat (rounds arrived at), two phases and two payloads, and what another
+// pushes to it; each in lines of its own.
 struct alignas(128) worker_page {
+  using payload_slot = std::uint32_t[payload_lines * words_per_line];
   alignas(128) std::uint64_t arrived;
   alignas(128) std::uint32_t phase[2][words_per_line];
-  alignas(128) std::uint32_t payload[2][payload_lines * words_per_line];
+  alignas(128) payload_slot payload[2];
+  alignas(128) payload_slot pushed[2];
   alignas(128) float ordinary;  // check_ordinary() alone
 };
 
@@ -130,21 +132,33 @@ inline void come_last(const host_run& run, std::uint64_t arrivals, std::uint32_t
   hold(run, std::chrono::nanoseconds(hold_ns_of(round) * run.crowd));
 }
 
+// The two places of what a worker writes in a phase: its own page, and that of the worker it pushes to.
+// nullptr: out of reach.
+struct written {
+  worker_page::payload_slot* at[2];
+  static constexpr const char* word[2] = {"payload", "pushed payload"};
+};
+inline written written_by(const host_run& run, unsigned worker, std::uint32_t phase) {
+  worker_page* const own = run.pages[worker];
+  if (own == nullptr) return {};
+  worker_page* const holder = run.workers < 2 ? nullptr : run.pages[push_target(worker, run.workers, phase)];
+  return {{&own->payload[phase & 1], holder == nullptr ? nullptr : &holder->pushed[phase & 1]}};
+}
+
 MGSYNC_RACES_ON_PURPOSE inline void publish(const host_run& run, std::uint32_t phase) {
-  worker_page& mine = *run.pages[run.self];
-  auto* payload = static_cast<volatile std::uint32_t*>(mine.payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line / 2)
-    payload[w] = payload_word(phase, run.self, w);
-  static_cast<volatile std::uint32_t*>(mine.phase[phase & 1])[0] = phase;
+  for (worker_page::payload_slot* to : written_by(run, run.self, phase).at)
+    for (unsigned w = 0; to != nullptr && w < payload_lines * words_per_line; w += words_per_line / 2)
+      static_cast<volatile std::uint32_t*>(*to)[w] = payload_word(phase, run.self, w);
+  static_cast<volatile std::uint32_t*>(run.pages[run.self]->phase[phase & 1])[0] = phase;
 }
 
 MGSYNC_RACES_ON_PURPOSE inline void touch_payload(const host_run& run, std::uint32_t phase,
                                                   std::uint32_t round) {
   if (run.workers < 2) return;
-  const worker_page* other = run.pages[payload_target(run.self, run.workers, round)];
-  if (other == nullptr) return;
-  const auto* payload = static_cast<const volatile std::uint32_t*>(other->payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line) (void)payload[w];
+  for (const worker_page::payload_slot* from :
+       written_by(run, payload_target(run.self, run.workers, round), phase).at)
+    for (unsigned w = 0; from != nullptr && w < payload_lines * words_per_line; w += words_per_line)
+      (void)static_cast<const volatile std::uint32_t*>(*from)[w];
 }
 
 // `round` is counted over the object's life.
@@ -172,15 +186,16 @@ MGSYNC_RACES_ON_PURPOSE inline void read_others(const host_run& run, std::uint32
     const std::uint32_t seen = static_cast<const volatile std::uint32_t*>(other->phase[phase & 1])[0];
     if (seen != phase) note(run, found, round, run.self, target, phase, seen, "phase");
   }
-  const worker_page* other = run.pages[turn.payload_of];
-  if (other == nullptr) return;
-  const auto* payload = static_cast<const volatile std::uint32_t*>(other->payload[phase & 1]);
-  for (unsigned w = 0; w < payload_lines * words_per_line; w += words_per_line / 2) {
-    ++found.observations;
-    const std::uint32_t expected = payload_word(phase, turn.payload_of, w);
-    const std::uint32_t seen = payload[w];
-    if (seen != expected) note(run, found, round, run.self, turn.payload_of, expected, seen, "payload");
-  }
+  const written those = written_by(run, turn.payload_of, phase);
+  for (unsigned place = 0; place < 2; ++place)
+    for (unsigned w = 0; those.at[place] != nullptr && w < payload_lines * words_per_line;
+         w += words_per_line / 2) {
+      ++found.observations;
+      const std::uint32_t expected = payload_word(phase, turn.payload_of, w);
+      const std::uint32_t seen = static_cast<const volatile std::uint32_t*>(*those.at[place])[w];
+      if (seen != expected)
+        note(run, found, round, run.self, turn.payload_of, expected, seen, written::word[place]);
+    }
 }
 
 // Looks for messages about departures: one about a round that this worker has not arrived at is a violation.

@@ -79,6 +79,10 @@ struct reading {
 MGSYNC_HD constexpr unsigned payload_target(unsigned self, unsigned workers, std::uint32_t round) {
   return after(self, 1 + mix(round, self + 77u) % (workers - 1), workers);
 }
+// To whom one of 2 or more pushes in a phase: to another one each, all of the others in turn.
+MGSYNC_HD constexpr unsigned push_target(unsigned from, unsigned all, std::uint32_t phase) {
+  return after(from, all == 2 ? 1 : 1 + phase % (all - 1), all);
+}
 MGSYNC_HD constexpr reading reading_of(std::uint32_t seed, unsigned self, unsigned workers,
                                        std::uint32_t round) {
   return {late_worker(seed, round, workers), mix(round, self) % (workers - 1),

@@ -43,7 +43,7 @@
 
 namespace mgsync { namespace check {
 
-static_assert(kernel_arguments::most_gpus == round_loop::most_gpus,
+static_assert(kernel_arguments::most_members == round_loop::device_board::most_members,
               "as many members as mgsync's kernels know");
 
 #pragma GCC visibility push(hidden)
@@ -71,8 +71,10 @@ class gpu_pass : passages<B, Late> {
     at.member = run.member;
     at.members = run.members;
     at.block = blockIdx.x;
-    at.blocks = run.blocks;
+    at.blocks = run.board.blocks_of(run.member);
     at.workers = run.members * run.blocks;
+    if (run.board.missing != 0)
+      for (unsigned m = 0; m < run.members; ++m) at.workers -= run.blocks - run.board.blocks_of(m);
     at.epoch = run.epoch + given.epoch_ahead;
     at.parts = given.parts;
     // Cycles: of two a nanosecond, at most.
@@ -97,7 +99,7 @@ const void* kernel_of(kernel what) {
 // name in PTX, and asks about it. Never launched. ByBlock: the barrier orders blocks of equal number only.
 // HostSays: it has start() or takes(), which PTX does not contain.
 struct parts_of_members {
-  void* of[kernel_arguments::most_gpus];
+  void* of[round_loop::most_gpus];
 };
 template <class B, bool ByBlock, bool HostSays>
 __global__ void asked_rounds(const __grid_constant__ parts_of_members parts, unsigned member,

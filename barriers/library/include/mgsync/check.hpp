@@ -136,10 +136,10 @@ enum class kernel : std::uint32_t { timed, checked, recorded };
 
 // What the kernels of a GPU's barrier are passed besides their run.
 struct kernel_arguments {
-  static constexpr unsigned most_gpus = 16;
+  static constexpr unsigned most_members = 32;
 
   position at;  // stream and streams of it
-  void* parts[most_gpus];
+  void* parts[most_members];
   std::uint32_t epoch_ahead;  // what the barrier's epoch is ahead of the run's
 };
 
@@ -171,8 +171,8 @@ struct barrier_table {
 
 // The first two words never change their place, so that any version of mgsync can read them.
 struct file_table {
-  static constexpr std::uint32_t this_magic = 0x6d677363, this_interface = 1;
-  static constexpr unsigned sizes_told = 7;
+  static constexpr std::uint32_t this_magic = 0x6d677363, this_interface = 2;
+  static constexpr unsigned sizes_told = 8;
 
   std::uint32_t magic;
   std::uint32_t interface;
@@ -383,10 +383,10 @@ struct host_table {
 };
 
 inline void tell_sizes(std::uint32_t (&sizes)[file_table::sizes_told], std::size_t of_a_kernels_run) {
-  const std::size_t all[] = {sizeof(barrier_table), sizeof(shape),
-                             sizeof(host_order),    sizeof(round_loop::host_findings),
-                             sizeof(launch_order),  sizeof(round_loop::worker_page),
-                             of_a_kernels_run};
+  const std::size_t all[] = {sizeof(barrier_table),    sizeof(shape),
+                             sizeof(host_order),       sizeof(round_loop::host_findings),
+                             sizeof(launch_order),     sizeof(round_loop::worker_page),
+                             sizeof(kernel_arguments), of_a_kernels_run};
   for (unsigned i = 0; i < file_table::sizes_told; ++i) sizes[i] = static_cast<std::uint32_t>(all[i]);
 }
 
