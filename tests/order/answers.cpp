@@ -1,6 +1,8 @@
 #include "tests/order/answers.hpp"
 
+#include <ctime>
 #include <fstream>
+#include <iostream>
 #include <regex>
 #include <sstream>
 
@@ -81,6 +83,40 @@ std::string story_of_stale_read(const std::string& text, const std::string& kern
   for (const word_pair& asked : all_pairs(shape))
     if (std::string story = story_behind(0, text, kernel, shape, asked); !story.empty()) return story;
   return {};
+}
+
+void climb(const std::string& text, const std::string& kernel, const std::string& rung, const grids& shape) {
+  const auto seconds = [began = std::clock()] {
+    return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  };
+  const auto kernels = ptx::read_kernels(text);
+  const ptx::kernel& code = ptx::kernel_named(kernels, kernel);
+  memory_order::program passed = completeness_of(code, shape);
+  const auto events = passed.events.size();
+  const auto pairs = all_pairs(shape);
+  std::size_t asked = 0, answered = 0;
+  const auto ask = [&](const memory_order::program& question, verdict right, const std::string& of) {
+    if (seconds() > rung_limit) return;
+    ++asked;
+    const double before = seconds();
+    const auto found = memory_order::check(question, limit);
+    answered += found.verdict == verdict::unknown ? 0 : 1;
+    EXPECT_TRUE(found.verdict == right || found.verdict == verdict::unknown)
+        << kernel << ": " << of << '\n'
+        << fmt::format("{}", fmt::join(found.story, "\n"));
+    std::cout << fmt::format("  {:.1f} s, {}: {}", seconds() - before, of,
+                             found.verdict == verdict::unknown ? "not answered" : "answered")
+              << std::endl;
+  };
+  ask(passed, verdict::forbidden, "a read gets what no way was recorded for");
+  passed.question = {};
+  ask(passed, verdict::allowed, "all come to their end");
+  for (const auto& pair : pairs)
+    if (seconds() <= rung_limit) ask(asked_of(code, shape, pair, {}), verdict::forbidden, question_of(pair));
+  std::cout << fmt::format("| {} | {} | {} x {} x {} | {} | {} of {} | {:.1f} s |", kernel, rung, shape.gpus,
+                           shape.blocks, shape.threads, events, answered, pairs.size() + 2, seconds())
+            << std::endl;
+  EXPECT_EQ(asked, answered);
 }
 
 }  // namespace mgsync::test

@@ -8,6 +8,7 @@
 namespace mgsync::test {
 
 inline constexpr std::chrono::minutes limit{10};  // of one question: some take seconds
+inline constexpr double rung_limit = 600;         // seconds of this process's time, of a rung asked by hand
 
 // SOURCE_ARCHITECTURE.ptx of this folder; with a name, of that kernel alone.
 std::string text_of(const std::string& source, int architecture, const std::string& kernel = {});
@@ -24,5 +25,9 @@ std::string story_of_stale_read(const std::string& text, const std::string& kern
 // The same of one pair, behind that round.
 std::string story_behind(int round, const std::string& text, const std::string& kernel, const grids&,
                          const word_pair&);
+
+// By hand: asks all questions of a rung of the ladder, for as long as a rung may take, and prints a line of
+// docs/memory-order.md's table: what was answered, and in how much of this process's own time.
+void climb(const std::string& text, const std::string& kernel, const std::string& rung, const grids&);
 
 }  // namespace mgsync::test
