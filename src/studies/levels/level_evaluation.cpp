@@ -182,56 +182,6 @@ table table_of_all(values all, const this_gpu& gpu) {
   return t;
 }
 
-chart_point over_warps(const level_value& v) {
-  return {static_cast<double>(v.warps_per_sm()), v.value, v.low, v.high};
-}
-
-// Adds the papers' two GPUs, from the rows of table 5 of 001.
-void add_papers(chart& c, std::string_view which, double (*of)(const block_row&, double pair_of_gpus::*)) {
-  for (const auto& [name, gpu] : {std::pair{"V100", &pair_of_gpus::v100}, {"P100", &pair_of_gpus::p100}}) {
-    curve known{fmt::format("{}{}", name, which), {}, true};
-    for (const auto& row : table_5()) known.points.push_back({row.threads / 32.0, of(row, gpu)});
-    c.curves.push_back(std::move(known));
-  }
-}
-
-chart throughput_over_warps(values all, const this_gpu& gpu) {
-  chart c{{"figure-4", "Block barrier: barriers of warps per cycle",
-           "Over the warps of an SM, of blocks of one size each (000, figure 4). Of V100 and P100 the "
-           "papers' text has the largest of each "
-           "block size alone: it is drawn at the warps of one such block."},
-          {"warps per SM"},
-          {"barriers of warps per cycle and SM"},
-          {}};
-  const auto shapes = where(all, is_of("block_sync", quantity::throughput));
-  for (const auto& [threads, some] : by(shapes, &level_value::threads)) {
-    curve one{fmt::format("{}, {} threads", gpu.name, threads), {}};
-    for (const auto* v : some) one.points.push_back(over_warps(*v));
-    std::ranges::sort(one.points, {}, &chart_point::x);
-    c.curves.push_back(std::move(one));
-  }
-  add_papers(c, ", largest", [](const block_row& row, double pair_of_gpus::*on) {
-    return warp_syncs_per_cycle(row.block_syncs_per_us.*on, row.threads, clock_mhz().*on);
-  });
-  return c;
-}
-
-chart latency_over_warps(values all, const this_gpu& gpu) {
-  chart c{{"figure-6", "Block barrier: latency over warps", "One block on one SM (001, figure 6)."},
-          {"warps per SM"},
-          {"latency (cycles)"},
-          {}};
-  for (const auto* const name :
-       {"block_sync", "named_sync", "barrier_popc", "mbarrier_test_wait", "mbarrier_try_wait"}) {
-    curve one{fmt::format("{}, {}", gpu.name, name), {}};
-    for (const auto* v : where(all, is_of(name, quantity::latency))) one.points.push_back(over_warps(*v));
-    std::ranges::sort(one.points, {}, &chart_point::x);
-    if (!one.points.empty()) c.curves.push_back(std::move(one));
-  }
-  add_papers(c, "", [](const block_row& row, double pair_of_gpus::*on) { return row.latency_cycles.*on; });
-  return c;
-}
-
 // The values that decide expectations: those of probes that passed the code check.
 struct checked_values {
   std::vector<level_value> all;
@@ -413,8 +363,7 @@ evaluation evaluate(values all, const this_gpu& gpu, std::span<const expectation
   e.add(table_of_lanes(all));
   e.add(table_of_clocks(all, gpu));
   e.add(table_of_all(all, gpu));
-  e.figures.emplace_back(throughput_over_warps(all, gpu));
-  e.figures.emplace_back(latency_over_warps(all, gpu));
+  add_figures(all, gpu, e);
   return e;
 }
 

@@ -53,6 +53,10 @@ expectations expectations_of(std::span<const level_value>, const this_gpu&);
 // a finding.
 evaluation evaluate(std::span<const level_value>, const this_gpu&, std::span<const expectation> further = {});
 
+// Figure 4 of 000 and figure 6 of 001; and over how many repeats a link has its latency.
+void add_figures(std::span<const level_value>, const this_gpu&, evaluation&);
+void add_repeats(std::span<const result>, evaluation&);
+
 // Whether the value is of a group of some lanes of a warp; these stand in a table by themselves.
 bool is_part_of_warp(const level_value&);
 // A row for each number of lanes, adjacent equal rows merged: values for that many of the lowest lanes, and

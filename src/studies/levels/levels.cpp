@@ -117,9 +117,14 @@ evaluation evaluate_results(std::span<const result> all) {
   const auto runs = runs_in(all);
   if (runs.empty()) return {};
   const auto first = run_of(all, runs.front());
-  if (runs.size() < 2) return evaluate(first.values, first.gpu);
+  if (runs.size() < 2) {
+    auto e = evaluate(first.values, first.gpu);
+    add_repeats(all, e);
+    return e;
+  }
   auto again = compare_runs(all, runs[0], runs[1]);
   auto e = evaluate(first.values, first.gpu, again.expectations);
+  add_repeats(all, e);
   e.add(table_of_chance(all));
   e.add(std::move(again.apart));
   return e;
