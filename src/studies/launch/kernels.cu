@@ -37,16 +37,28 @@ __global__ void waits_in_turn(waiting asked) {
 }
 
 // The length of the waiting is in the code: there are no arguments, and none is loaded.
-template <unsigned Ns, bool InTurn>
+template <unsigned Ns>
 __global__ void waits_for() {
-  if constexpr (InTurn) take_turns();
+  if (threadIdx.x == 0) wait_ns(Ns);
+}
+template <unsigned Ns>
+__global__ void waits_for_in_turn() {
+  take_turns();
   if (threadIdx.x == 0) wait_ns(Ns);
 }
 // The same but for the length, which comes with the arguments.
-template <unsigned Bytes, bool InTurn>
-__global__ void waits_with(payload<Bytes> given) {
-  if constexpr (InTurn) take_turns();
+template <unsigned Bytes>
+__device__ void wait_as_given(const payload<Bytes>& given) {
   if (threadIdx.x == 0) wait_ns(static_cast<unsigned long long>(given.units) * given.unit_ns);
+}
+template <unsigned Bytes>
+__global__ void waits_with(payload<Bytes> given) {
+  wait_as_given(given);
+}
+template <unsigned Bytes>
+__global__ void waits_with_in_turn(payload<Bytes> given) {
+  take_turns();
+  wait_as_given(given);
 }
 
 template <class Kernel>
@@ -61,14 +73,14 @@ const void* null_of(bool in_turn) {
 
 template <unsigned Bytes>
 const void* waits_with_of(bool in_turn) {
-  return in_turn ? address_of(waits_with<Bytes, true>) : address_of(waits_with<Bytes, false>);
+  return in_turn ? address_of(waits_with_in_turn<Bytes>) : address_of(waits_with<Bytes>);
 }
 
 // 5 us, doubled `Doublings` times, or more.
 template <unsigned Doublings>
 const void* waits_for_of(bool in_turn, std::uint64_t ns) {
   constexpr unsigned here = 5000u << Doublings;
-  if (ns == here) return in_turn ? address_of(waits_for<here, true>) : address_of(waits_for<here, false>);
+  if (ns == here) return in_turn ? address_of(waits_for_in_turn<here>) : address_of(waits_for<here>);
   if constexpr (Doublings < 10) return waits_for_of<Doublings + 1>(in_turn, ns);
   return nullptr;
 }
