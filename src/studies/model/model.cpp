@@ -132,7 +132,7 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
   const auto add = [&](std::string_view what, const char* kernel, unsigned threads) {
     auto m = planned(asked, "step", what, {block_quantity::step, probe_of(kernel), threads, threads, 0});
     set(m.point, workers_of_a_block, threads);
-    m.method = slope_over({4, 8, 16});
+    m.method = slope_over({16, 32, 64});
     all.push_back(std::move(m));
   };
   add("shuffle-alone", "shuffles", 32);
@@ -142,7 +142,7 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
     auto m =
         planned(asked, "step", "join", {block_quantity::step, probe_of("joins"), workers, workers, workers});
     set(m.point, workers_of_a_block, workers);
-    m.method = slope_over({1, 2, 4});
+    m.method = slope_over({2, 4, 8});
     all.push_back(std::move(m));
   }
   for (unsigned active = most_workers / 2; active >= 32; active /= 2) {
@@ -150,7 +150,7 @@ void add_steps(const study_request& asked, std::vector<measurement>& all) {
                      {block_quantity::step, probe_of("tree_steps"), most_workers, active, 0});
     set(m.point, workers_of_a_block, active);
     m.point.set("threads_per_block", static_cast<double>(most_workers));
-    m.method = slope_over({4, 8, 16});
+    m.method = slope_over({16, 32, 64});
     all.push_back(std::move(m));
   }
 }
