@@ -86,8 +86,8 @@ node look_at_node(const options& asked) {
 std::vector<told_finding> wrong_with(const node& here) {
   std::vector<told_finding> wrong;
   if (!here.has_gpus()) return wrong;
-  const std::set<std::string_view> matters{"hidden-gpus", "gpus-per-task", "lost-gpus",
-                                           "shared-gpu",  "wrong-node",    "no-peer-access"};
+  const std::set<std::string_view> matters{"hidden-gpus", "gpus-per-task", "lost-gpus",     "shared-gpu",
+                                           "wrong-node",  "small-mask",    "no-peer-access"};
   for (const auto& found : topology::find_problems(here.views, 0))
     if (matters.contains(found.name)) wrong.push_back({found});
   std::vector<topology::machine> alike;

@@ -47,7 +47,8 @@ def plans():
     known = ",".join(str(SOURCES / f"docs/results/{name}.json") for name in ("h200x2-barriers", "h200x2-sweep", "h200x1-grid-barriers"))
     single = accept("--dry-run", "--verbose", "--topology", described("h200x2.machine", first_alone), "--across", "machines",
                     "--against", known, code=0)
-    assert "GPU {0}" in single and "GPUs" not in single, single
+    assert "GPU {0}" in single and "GPUs" not in single and single.count(" us, at most ") == 6, single
+    assert " b1x" not in single, single  # a block in all sees one multiprocessor
     said = accept("--topology", SOURCES / "docs/results/h200x2.machine", code=2)
     assert "--dry-run" in said, said
 
@@ -72,7 +73,10 @@ def faults():
                     other["near_cpus"] = "0-15"
         return change
 
-    for change, what in ((fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
+    def one_cpu(machine):  # two GPUs, whose threads would share it
+        machine["allowed_cpus"] = "3"
+
+    for change, what in ((one_cpu, "may use 1 core(s) (CPUs 3) for 2 members"), (fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
                          (fewer_lanes, "GPU 0 has 31.5 GB/s of PCIe"), (far(0), "none of which is near its GPU 0"),
                          (far(1), "none of which is near its GPU 1")):
         out = accept("--dry-run", "--topology", described("h200x2.machine", change), code=5)

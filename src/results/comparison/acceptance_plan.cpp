@@ -65,12 +65,21 @@ std::vector<const reference_point*> inside_kernels(std::vector<const reference_p
   return from;
 }
 
+// Those of them that meet on the whole GPU: a fixed number of blocks does not reach all of it.
+std::vector<const reference_point*> on_whole_gpus(std::vector<const reference_point*> from) {
+  std::erase_if(from, [](const auto* one) { return !one->point.number(axes::blocks_per_sm); });
+  return from;
+}
+
 std::vector<const reference_point*> for_all(const std::vector<const reference_point*>& from) {
   auto chosen = different(from, points_of_all, driver_kind);
   std::set<std::string> subjects;
   for (const auto* one : chosen) subjects.insert(subject_kind(*one));
   for (const auto* one : from)
     if (chosen.size() < points_of_all && subjects.insert(subject_kind(*one)).second) chosen.push_back(one);
+  for (const auto* one : from)  // where there are too few subjects, in further shapes
+    if (chosen.size() < points_of_all && std::ranges::find(chosen, one) == chosen.end())
+      chosen.push_back(one);
   return chosen;
 }
 
@@ -128,7 +137,7 @@ std::vector<acceptance_point> plan_acceptance(const reference_spread& known,
   std::vector<chosen> plan;
   const bool gpus = asked.device == topology::device::gpu;
   if (gpus && asked.members > 1) {
-    const auto inside = inside_kernels(candidates(known, asked, 1));
+    const auto inside = on_whole_gpus(inside_kernels(candidates(known, asked, 1)));
     for (const auto* one : different(inside, points_of_a_gpu, shape_kind))
       for (int g = 0; g < asked.members; ++g) plan.push_back({one, {g}});
   }
@@ -138,7 +147,7 @@ std::vector<acceptance_point> plan_acceptance(const reference_spread& known,
       for (const auto& pair : asked.pairs) plan.push_back({one, pair});
   }
   auto together = candidates(known, asked, asked.members);
-  if (gpus && asked.members == 1) together = inside_kernels(std::move(together));
+  if (gpus && asked.members == 1) together = on_whole_gpus(inside_kernels(std::move(together)));
   for (const auto* one : for_all(together)) {
     std::vector<int> all;
     for (int g = 0; gpus && g < asked.members; ++g) all.push_back(g);
