@@ -72,6 +72,15 @@ namespace {
 
 shape_place place_of(const result& r) { return place_of_shape(r.point); }
 
+// The rows that are full to the last column.
+extent widest_rectangle(const heat_map& map) {
+  extent all{0, map.columns.size()};
+  while (all.rows < map.values.size() &&
+         std::ranges::all_of(map.values[all.rows], [](const auto& cell) { return cell.has_value(); }))
+    ++all.rows;
+  return all;
+}
+
 // "map-<what>-4", or "map-<what>-4-late-20".
 std::string figure_name(std::string_view of, std::string_view what, std::string_view size,
                         const std::string& under) {
@@ -111,10 +120,12 @@ std::optional<heat_map> map_of(const std::string& subject, const frame<result>& 
 }
 
 void add_maps(std::span<const result> all, evaluation& e) {
-  table drives{{"what-drives", "What drives the latency",
-                "Shares of the variance of log latency over the full rectangle that fits."},
-               {"barrier", "members | >", "rectangle", "blocks per SM | .0f %", "threads per block | .0f %",
-                "both together | .0f %"}};
+  table drives{
+      {"what-drives", "What drives the latency",
+       "Shares of the variance of log latency over the largest full rectangle, and over the one with all "
+       "threads per block: which of the two matters depends on how far each goes."},
+      {"barrier", "members | >", "rectangle", "blocks per SM | .0f %", "threads per block | .0f %",
+       "both together | .0f %"}};
   const auto has_shape = [](const result& r) {
     return r.point.number(axes::blocks_per_sm) && r.point.number(axes::threads_per_block);
   };
@@ -128,15 +139,16 @@ void add_maps(std::span<const result> all, evaluation& e) {
     const auto& subject = std::get<0>(of);
     auto map = map_of(subject, results);
     if (!map) continue;
-    const auto full = full_rectangle(*map);
-    if (full.rows >= 2 && full.columns >= 2) {
-      std::vector<std::vector<double>> values(full.rows);
-      for (std::size_t r = 0; r < full.rows; ++r)
-        for (std::size_t c = 0; c < full.columns; ++c) values[r].push_back(*map->values[r][c]);
+    const auto full = full_rectangle(*map), wide = widest_rectangle(*map);
+    for (const auto& some : wide.rows == full.rows ? std::vector{full} : std::vector{full, wide}) {
+      if (some.rows < 2 || some.columns < 2) continue;
+      std::vector<std::vector<double>> values(some.rows);
+      for (std::size_t r = 0; r < some.rows; ++r)
+        for (std::size_t c = 0; c < some.columns; ++c) values[r].push_back(*map->values[r][c]);
       if (const auto shares = shares_of_variance(values))
         drives.add({subject, count_of_members(results.front()->point),
-                    fmt::format("1..{} x {}..{}", map->rows[full.rows - 1], map->columns.front(),
-                                map->columns[full.columns - 1]),
+                    fmt::format("1..{} x {}..{}", map->rows[some.rows - 1], map->columns.front(),
+                                map->columns[some.columns - 1]),
                     shares->rows, shares->columns, shares->rest});
     }
     e.figures.push_back(std::move(*map));

@@ -88,6 +88,24 @@ TEST(barriers_evaluation, draws_a_map_with_its_holes_and_says_what_drives_it) {
   EXPECT_EQ(e.tables[1].rows[0][3], "100 %");
 }
 
+// Many blocks of few threads, or few blocks of many: which of the two matters depends on the rectangle.
+TEST(barriers_evaluation, says_what_drives_a_map_over_two_rectangles) {
+  std::vector<result> all;
+  for (const double blocks : {1.0, 2.0, 4.0, 8.0})
+    for (const double threads : {32.0, 64.0, 1024.0})
+      all.push_back(at(blocks, threads,
+                       blocks * threads > 2048
+                           ? std::nullopt
+                           : std::optional((blocks > 2 ? blocks : 1) * (threads > 64 ? 2 : 1))));
+  const auto e = evaluated(all);
+  const auto& rows = e.tables.at(1).rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0][2], "1..8 x 32..64");
+  EXPECT_EQ(rows[0][3], "100 %");
+  EXPECT_EQ(rows[1][2], "1..2 x 32..1024");
+  EXPECT_EQ(rows[1][4], "100 %");
+}
+
 result of_level(const std::string& subject, const std::string& variant, int members, double us) {
   auto r = at(1, 32, us);
   r.point.subject = subject;
