@@ -4,7 +4,7 @@
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints. After "<!-- picture by: COMMAND -->" the document shows the
 file that COMMAND writes: its last word, or after --figures a picture in that folder. "drawn as text by:" shows what a terminal does. A page that
 begins with "<!-- page by: COMMAND -->" is as a whole what COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with
-"rows" or "papers", functions of rows.py and papers.py.
+"papers", functions of papers.py.
 """
 import argparse
 import functools
@@ -17,18 +17,15 @@ import sys
 import tempfile
 
 import papers
-import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|rows|papers) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|papers) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
 
 def run(mgsync, words):
-    if words[0] == "rows":
-        return rows.TABLES[words[1]](*words[2:])
     if words[0] == "papers":
         papers.run = functools.partial(run, mgsync)
         return papers.TABLES[words[1]](*words[2:])

@@ -15,6 +15,8 @@
 #include "src/results/comparison/comparison.hpp"
 #include "src/results/comparison/node_check.hpp"
 #include "src/results/files/result_file.hpp"
+#include "src/results/frame/pivot_table.hpp"
+#include "src/results/frame/selection.hpp"
 
 namespace mgsync {
 namespace {
@@ -22,23 +24,26 @@ namespace {
 constexpr double default_node_limit = 0.1;  // of --reference without --fail-slower
 
 // "a.json,b.json": several files, each of a process of its own.
-std::vector<result_file> read_side(std::string_view side, const std::string& list) {
+std::vector<result_file> read_side(std::string_view side, const std::string& list, const std::string& where) {
   std::vector<result_file> files;
   for (const auto name : split_at_commas(list)) {
     if (name.empty())
       throw usage_error(
           fmt::format("{} is '{}': a file name is empty; accepted: a.json or a.json,b.json", side, list));
     files.push_back(read_result_file(std::string(name)));
-    know_facts(studies(), files.back().document.results, false);
+    auto& results = files.back().document.results;
+    know_facts(studies(), results, false);
+    if (!where.empty()) results = selected(std::move(results), where);
   }
   return files;
 }
 
-void introduce(std::string_view side, const std::vector<result_file>& files) {
+void introduce(std::string_view side, const std::vector<result_file>& files, bool tables_only) {
   for (const auto& file : files) {
     const auto& machine = file.document.machine;
-    tell("{:<5} {} ({}, mgsync {}, {})\n", side, one_line(file.name), machine.host, machine.mgsync,
-         file.document.started);
+    if (!tables_only)
+      tell("{:<5} {} ({}, mgsync {}, {})\n", side, one_line(file.name), machine.host, machine.mgsync,
+           file.document.started);
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
     if (!file.complete) tell("note: {} is not complete: its command was cut short\n", one_line(file.name));
   }
@@ -122,8 +127,9 @@ std::vector<result_file> reference_for(const result_file& now) {
 }  // namespace
 
 int compare_command(const options& asked) {
-  auto now = read_side("NEW", asked.files.back());
-  auto base = asked.reference ? reference_for(now.front()) : read_side("BASE", asked.files.front());
+  auto now = read_side("NEW", asked.files.back(), asked.where);
+  auto base =
+      asked.reference ? reference_for(now.front()) : read_side("BASE", asked.files.front(), asked.where);
   refuse_a_file_twice(base, now);
   const auto allowed = asked.across.value_or(asked.reference ? across::hosts : across::nothing);
   const auto& reference = base.front();
@@ -131,11 +137,12 @@ int compare_command(const options& asked) {
     for (const auto& file : *side)
       refuse_unless_alike(reference.document.machine, reference.name, file.document.machine, file.name,
                           allowed);
-  introduce("BASE", base);
-  introduce("NEW", now);
+  const bool tables_only = !asked.pivot.by.empty();
+  introduce("BASE", base, tables_only);
+  introduce("NEW", now, tables_only);
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
                            software_difference(reference.document.machine, now.front().document.machine)})
-    if (!text.empty()) tell("note: {}\n", text);
+    if (!text.empty() && !tables_only) tell("note: {}\n", text);
   const auto doubt = doubt_of(now);
   const auto compared = compare(documents_of(base), documents_of(now), asked.noise);
   if (asked.reference) {
@@ -151,7 +158,10 @@ int compare_command(const options& asked) {
         fmt::format("{} and {} have no measured point in common: measure the same members, shapes and "
                     "backends in both",
                     asked.files.front(), asked.files.back()));
-  tell("\n{}", format_comparison(compared, asked.listed()));
+  if (tables_only)
+    tell("{}", asked.pivot.by == "subject" ? table_by_subject(compared, asked.fail_slower.value_or(0))
+                                           : table_by(ratios_of(compared), asked.pivot));
+  else tell("\n{}", format_comparison(compared, asked.listed()));
   return asked.fail_slower ? judge(compared, *asked.fail_slower, asked.allow_missing, now) : 0;
 }
 

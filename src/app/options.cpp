@@ -147,7 +147,7 @@ void check_files(const options& o) {
     throw usage_error(fmt::format("mgsync {} is followed by an empty word; accepted: names of files",
                                   description_of(o.command).name));
   const auto files = o.files.size();
-  const bool several = !o.figure.empty() || !o.tables.empty() || !o.by.empty();
+  const bool several = !o.figure.empty() || !o.tables.empty() || !o.pivot.by.empty();
   switch (o.command) {
   case command::study:
     if (files > 1)
@@ -229,8 +229,12 @@ void reject_contradictions(const options& o) {
         o.svg, ending.string()));
   if (!o.svg.empty() && o.figure.empty())
     throw usage_error("--svg writes the picture that --figure NAME names");
-  if (!o.figure.empty() + !o.tables.empty() + !o.by.empty() > 1)
+  if (!o.figure.empty() + !o.tables.empty() + !o.pivot.by.empty() > 1)
     throw usage_error("--figure, --tables and --by: one of them");
+  for (const auto* name : {"value", "relative-to", "sum", "summary"})
+    if (o.given.contains(name) && (o.pivot.by.empty() || o.pivot.by == "shape"))
+      throw usage_error(fmt::format(
+          "--{} is about the table of --by: shapes, members, file, or an axis such as load", name));
   if (o.over_processes && !o.store.empty())
     throw usage_error("--over-processes cannot write a store: a store is there to be resumed, and these are "
                       "samples of processes "

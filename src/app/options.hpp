@@ -15,6 +15,7 @@
 #include "src/harness/axis.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/harness/study.hpp"
+#include "src/results/frame/pivot_table.hpp"
 #include "src/results/values/machine_likeness.hpp"
 
 namespace mgsync {
@@ -71,8 +72,8 @@ struct options : output_request, study_settings {
   bool across_gpus = false;              // for audit: treat every flag as one between GPUs
   std::string scenarios;                 // of check: names, as typed; empty: all
   bool less_order = false;               // rank subjects that order less than a barrier, too
-  std::string by;                        // of show: "shape", "members" or another axis, or empty
-  std::string where;                     // of show: which points, as typed
+  pivot_request pivot;                   // of show and compare; `by` may be "shape", or empty: no such table
+  std::string where;                     // of show and compare: which points, as typed
   std::string figure;                    // of show: its name
   std::string tables;                    // of show: their names, as typed
   bool reference = false;                // of compare and accept: what comes with mgsync

@@ -76,9 +76,15 @@ int show_results(const options& asked) {
     missing += fmt::format(
         "damaged: lines of {} were skipped, and what they said is missing here: that a point failed, too\n",
         one_line(asked.files.front()));
+  const auto tell_apart = [&](result_file& one) {  // the points of several files
+    if (asked.files.size() > 1)
+      for (auto& r : one.document.results) r.point.set("file", one.name);
+  };
+  tell_apart(shown);
   for (std::size_t i = 1; i < asked.files.size(); ++i) {
     auto more = read_result_file(asked.files[i]);
     for (const auto& sentence : more.damage) say("mgsync: {}\n", sentence);
+    tell_apart(more);
     std::move(more.document.results.begin(), more.document.results.end(),
               std::back_inserter(document.results));
   }
@@ -86,8 +92,9 @@ int show_results(const options& asked) {
   const auto code = static_cast<int>(!shown.damage.empty() && document.results.empty() ? exit_code::failure
                                                                                        : exit_code::success);
   if (!asked.where.empty()) document.results = selected(std::move(document.results), asked.where);
-  if (!asked.by.empty()) {
-    tell("{}", asked.by == "shape" ? table_by_shape(document.results) : table_by(document.results, asked.by));
+  if (!asked.pivot.by.empty()) {
+    tell("{}", asked.pivot.by == "shape" ? table_by_shape(document.results)
+                                         : table_by(document.results, asked.pivot));
     return code;
   }
   tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
@@ -101,11 +108,15 @@ int show_results(const options& asked) {
 }
 
 int show_tables(const options& asked) {
+  if (asked.tables == "files") {
+    tell("{}", to_markdown(made_by(asked.files)));
+    return 0;
+  }
   const auto shown = evaluations_of(asked);
   const auto words = split_at_commas(asked.tables);
   std::string text;
   for (const auto word : words) {
-    std::set<std::string> names{"sentences"};
+    std::set<std::string> names{"files", "sentences"};
     bool found = word == "sentences";
     for (const auto& study : shown) {
       if (word == "sentences")

@@ -17,7 +17,8 @@ import tempfile
 
 # Converted from files that were written before a document named its sources, or by programs that were no part of mgsync;
 # no document that mgsync wrote is added here.
-OLDER = {"h200x4-line-transfer.json.xz", "h200x2-graph-edges.json.xz", "h200x2-jacobi-variants.json.xz", "h200x2-jacobi.json.xz", "h200x2-late-fence-before.json.xz", "h200x2-late-fence.json.xz",
+OLDER = {"h200x2-loadlab.json", "h200x2-nccl-hub.json", "h200x2-nccl-pairs.json", "host-quiet.json.xz",
+         "h200x4-line-transfer.json.xz", "h200x2-graph-edges.json.xz", "h200x2-jacobi-variants.json.xz", "h200x2-jacobi.json.xz", "h200x2-late-fence-before.json.xz", "h200x2-late-fence.json.xz",
          "h200x2-stencil-before.json.xz", "h200x2-stencil.json.xz", "h200x2-sync-cost.json.xz", "h200x2-sync-variants.json.xz",
          "h200x2-verdict-pairs.json.xz", "h200x2-word-pairs.json.xz", "h200x4-stencil-before.json.xz", "h200x4-stencil.json.xz",
          "h200x4-sync-cost.json.xz", "h200x1-pipeline-rows.json.xz", "h200x1-pipeline-synthetic-rows.json.xz", "h200x4-all-backends.json",

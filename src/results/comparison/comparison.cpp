@@ -175,6 +175,8 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
     out.what = out.base_median > 0 && out.new_median > 0 ? change::too_few : change::no_ratio;
     return out;
   }
+  out.base_values = was;
+  out.new_values = is;
   const shift_interval shift = shift_between(logarithms(was), logarithms(is), wanted_confidence);
   out.ratio = std::exp(shift.estimate);
   out.low = std::exp(shift.low) / (1 + out.margin);

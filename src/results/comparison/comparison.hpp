@@ -32,8 +32,9 @@ struct compared_point {
   metric_name measured;  // what is compared; a point has a row for each of its metrics
   double base_median = 0;
   double new_median = 0;
-  double ratio = 1;  // NEW over BASE: the median over all quotients of two units
-  double low = 1;    // its 95 % interval, with the margin
+  double ratio = 1;                             // NEW over BASE: the median over all quotients of two units
+  std::vector<double> base_values, new_values;  // these units' medians
+  double low = 1;                               // its 95 % interval, with the margin
   double high = 1;
   bool by_process = false;  // the units are processes (files), not batches
   double margin = 0;        // the share by which each end of the interval was moved outwards
@@ -94,5 +95,14 @@ std::size_t undecided(const comparison&, double limit);
 // in the order of BASE; grouped counts those of which no difference was shown, and lists only the others.
 // Below the table: the points of one side only, a summary, and what the numbers mean.
 std::string format_comparison(const comparison&, detail = detail::every);
+
+// Of the first metric of each point that has a ratio, NEW over BASE as results, for tables over their axes;
+// the quantity "medians" is the quotient of the two medians.
+std::vector<result> ratios_of(const comparison&);
+
+// In Markdown, a row for each subject: the mean (geometric) of NEW/BASE over its points, their range, and
+// which points are shown to be worse by more than `limit`, a share, by the test of Mann and Whitney
+// (one-sided) with Holm's correction for as many comparisons as there are points; the least such p.
+std::string table_by_subject(const comparison&, double limit);
 
 }  // namespace mgsync

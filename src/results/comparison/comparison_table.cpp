@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/results/comparison/shift_interval.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/results_table.hpp"
@@ -137,6 +140,67 @@ std::string format_comparison(const comparison& compared, detail wanted) {
       where(compared.points, is_shown).size() < compared.points.size() ? " (--verbose lists each)\n" : "\n";
   for (const auto& sentence : doubtful_sides(compared)) text += sentence + "\n";
   return text + meaning(compared);
+}
+
+std::vector<result> ratios_of(const comparison& compared) {
+  std::vector<result> all;
+  for (const auto& one : compared.points) {
+    if (!one.decides || !one.has_ratio()) continue;
+    metric ratio{{"NEW/BASE", "", one.measured.better}};
+    ratio.median = one.ratio;
+    ratio.min = ratio.ci95_low = one.low;
+    ratio.max = ratio.ci95_high = one.high;
+    ratio.raw = {one.low, one.high};
+    auto& made = all.emplace_back();
+    made.point = one.point;
+    made.status = result_status::measured;
+    made.metrics = {std::move(ratio)};
+    made.quantities["medians"] = {"", {one.new_median / one.base_median}};
+  }
+  return all;
+}
+
+std::string table_by_subject(const comparison& compared, double limit) {
+  const auto points = where(compared.points, [](const auto& one) { return one.decides && one.has_ratio(); });
+  // p of "worse by more than limit" by point, the smallest times their number, the next times one less, ...
+  std::map<const compared_point*, double> p;
+  for (const auto* one : points) {
+    auto was = one->base_values, is = one->new_values;
+    if (one->measured.better == better::more) std::swap(was, is);
+    for (double& value : was) value *= 1 + limit;
+    p[one] = chance_above(was, is);
+  }
+  auto least_first = points;
+  std::ranges::stable_sort(least_first, {}, [&](const auto* one) { return p.at(one); });
+  double worst = 0;
+  for (std::size_t i = 0; i < least_first.size(); ++i) {
+    double& mine = p.at(least_first[i]);
+    mine = worst = std::max(worst, std::min(1.0, mine * static_cast<double>(least_first.size() - i)));
+  }
+  table t{{"subjects", "NEW over BASE"},
+          {"barrier",
+           "points | >",
+           "NEW / BASE, mean | >",
+           "of its points",
+           {fmt::format("least p of \"over {:g} % worse\", corrected", 100 * limit), ">"},
+           "points shown to be"}};
+  for (const auto& [subject, mine] : groups(points, [](const auto& one) { return subject_of(one.point); })) {
+    const auto [low, high] = std::ranges::minmax(mine, {}, &compared_point::ratio);
+    double logarithms = 0, least = 1;
+    std::vector<std::string> shown;
+    for (const auto* one : mine) {
+      logarithms += std::log(one->ratio);
+      least = std::min(least, p.at(one));
+      if (p.at(one) < 0.05)
+        shown.push_back(
+            fmt::format("{} {} {:.3f}", count_of_members(one->point), format_shape(one->point), one->ratio));
+    }
+    t.add({subject, fmt::format("{}", mine.size()),
+           fmt::format("{:.3f}", std::exp(logarithms / static_cast<double>(mine.size()))),
+           fmt::format("{:.3f} to {:.3f}", low->ratio, high->ratio), fmt::format("{:.2g}", least),
+           shown.empty() ? "none" : fmt::format("{}", fmt::join(shown, ", "))});
+  }
+  return to_markdown(t);
 }
 
 }  // namespace mgsync

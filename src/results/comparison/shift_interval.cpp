@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -93,6 +94,19 @@ class sorted_differences {
 };
 
 }  // namespace
+
+double chance_above(std::span<const double> base, std::span<const double> now) {
+  std::size_t above = 0;  // pairs in which `now` is larger: the statistic U
+  for (const double a : base)
+    above += static_cast<std::size_t>(std::ranges::count_if(now, [a](double b) { return b > a; }));
+  if (base.size() * now.size() > most_exact_pairs) {
+    const auto m = static_cast<double>(base.size()), n = static_cast<double>(now.size());
+    const boost::math::normal usual(m * n / 2, std::sqrt(m * n * (m + n + 1) / 12));
+    return cdf(complement(usual, static_cast<double>(above) - 0.5));
+  }
+  const auto chance = null_distribution(base.size(), now.size());
+  return std::accumulate(chance.begin() + static_cast<std::ptrdiff_t>(above), chance.end(), 0.0);
+}
 
 double best_confidence(std::size_t base_count, std::size_t now_count) {
   const auto m = static_cast<double>(base_count), n = static_cast<double>(now_count);

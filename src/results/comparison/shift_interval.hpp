@@ -21,6 +21,10 @@ struct shift_interval {
 // Gaussian approximation above.
 shift_interval shift_between(std::span<const double> base, std::span<const double> now, double wanted = 0.95);
 
+// How likely the values of `now` rank as far above those of `base` as they do, or further, where both are
+// drawn from one distribution: one-sided, exact or approximate as above.
+double chance_above(std::span<const double> base, std::span<const double> now);
+
 // The confidence of the widest interval, the range of all differences: 1 - 2 / binomial(m + n, m).
 double best_confidence(std::size_t base_count, std::size_t now_count);
 

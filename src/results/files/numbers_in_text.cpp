@@ -72,9 +72,24 @@ void take_histograms(words_by_name& words, quantities_by_name& into) {
   words.erase(word);
 }
 
+// "365 GB/s of load on 0", a note for each member, which stays.
+void take_loads(const std::vector<std::string>& notes, quantities_by_name& into) {
+  constexpr std::string_view name = "load_of_members", words = " GB/s of load on ";
+  if (into.contains(name)) return;
+  for (const auto& note : notes) {
+    const auto end = note.find(words);
+    const auto number = end == std::string::npos ? std::nullopt : numbers_in(note.substr(0, end), " ");
+    if (!number || number->size() != 1) continue;
+    auto& all = into[std::string(name)];
+    all.unit = "GB/s";
+    all.values.push_back(number->front());
+  }
+}
+
 }  // namespace
 
 void take_numbers_from_text(result& one) {
+  take_loads(one.notes, one.quantities);
   auto &environment = one.environment, &details = one.verdict.details;
   for (const auto& each : of_environment) take(environment, each, one.quantities);
   take_histograms(environment, one.quantities);

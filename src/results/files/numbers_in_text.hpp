@@ -1,5 +1,6 @@
 // Files written before quantities existed hold some numbers as texts in `environment` and in the verdict's
-// `details`: "mhz" as "1979.8". They are converted to quantities when such a file is read.
+// `details`, "mhz" as "1979.8", and what a load reached on each member in notes. They are converted to
+// quantities when such a file is read.
 #pragma once
 
 #include "src/results/values/result.hpp"

@@ -1,10 +1,12 @@
 #include "src/results/files/result_file.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/results/files/store_reading.hpp"
 
@@ -65,6 +67,31 @@ result_file result_file_of(const std::string& name, std::string_view text) {
   file.document.settings = std::move(stored.header.settings);
   file.document.results = std::move(stored.finished);
   return file;
+}
+
+table made_by(const std::vector<std::string>& files) {
+  table t{{"files", "What measured these files"},
+          {"file", "commit", "day", "machine", "driver", "NCCL", "rounds checked", "ms a point"}};
+  for (const auto& name : files) {
+    const auto document = read_result_file(name).document;
+    const auto& settings = document.settings;
+    const auto setting = [&](const std::string& key) -> std::optional<std::string> {
+      const auto found = settings.find(key);
+      return found == settings.end() ? std::nullopt : std::optional(found->second);
+    };
+    const auto& version = document.machine.mgsync;  // "0.1.0 (302b637)"
+    const auto open = version.find('(');
+    const auto& gpus = document.machine.gpus;
+    const auto max_time = setting("max_time_s");
+    t.add({name, open == std::string::npos ? version : version.substr(open + 1, version.find(')') - open - 1),
+           document.started.substr(0, 10),
+           gpus.empty() ? counted(document.machine.cores, "core")
+                        : fmt::format("{} x {}", gpus.size(), gpus.front().name),
+           setting("driver"), setting("NCCL"), setting("check_rounds"),
+           max_time ? table_entry(fmt::format("{:.0f}", 1000 * std::strtod(max_time->c_str(), nullptr)))
+                    : std::nullopt});
+  }
+  return t;
 }
 
 }  // namespace mgsync

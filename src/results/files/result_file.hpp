@@ -7,6 +7,7 @@
 
 #include "src/results/files/json_document.hpp"
 #include "src/results/files/store.hpp"
+#include "src/results/frame/table.hpp"
 
 namespace mgsync {
 
@@ -24,5 +25,8 @@ struct result_file {
 result_file read_result_file(const std::string& name);
 // The same from a text that was read already, as a pipe can be read only once.
 result_file result_file_of(const std::string& name, std::string_view text);
+
+// Which commit of mgsync measured each file, when and on what, with what care.
+table made_by(const std::vector<std::string>& files);
 
 }  // namespace mgsync

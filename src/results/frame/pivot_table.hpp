@@ -9,11 +9,22 @@
 
 namespace mgsync {
 
-// `what`: "members", "ranks", "placement", "node" or the name of an axis. One table for each combination of
-// all else: a row for each subject and variant, the best at the last column first, and a column for each
-// value; medians of the first metric. "-": not measured, "FAIL": wrong or stuck. Throws usage_error, naming
-// what there is, where no result has such an axis.
-std::string table_by(std::span<const result> results, const std::string& what);
+// What is asked for; `by`: "members", "ranks", "placement", "node", "file", "shapes", the name of an axis, or
+// "subject" (of a summary).
+struct pivot_request {
+  std::string by;
+  // In a cell: "median", "ci95" (the median and its 95 % interval), "range" (and the least and largest
+  // sample), "width" (half of that interval in % of the median), or the name of a metric or quantity.
+  std::string value = "median";
+  std::string relative_to{};  // a subject: the numbers of each column over this one's
+  std::string sum{};          // "a,b": a further row, what these subjects have together
+  bool summary = false;       // a row for each value of `by`, pooled, and statistics as columns
+};
+
+// One table for each combination of all else: a row for each subject and variant, the best at the last column
+// first, and a column for each value. "-": not measured, "FAIL": wrong or stuck. Throws usage_error, naming
+// what there is, where no result has such an axis, value or subject.
+std::string table_by(std::span<const result> results, const pivot_request&);
 
 // One table per subject, variant and group: a row for each number of blocks per SM, a column for each number
 // of threads per block; medians of the first metric. "-": not resident at once, or not measured.

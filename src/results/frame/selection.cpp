@@ -42,9 +42,12 @@ std::vector<result> selected(std::vector<result> all, std::string_view where) {
   for (const auto part : split_at_commas(where)) {
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size())
-      throw usage_error(
-          fmt::format("--where has '{}'; accepted: NAME=WORD or NAME=WORD/WORD, joined by commas", part));
-    const auto name = part.substr(0, equals), words = part.substr(equals + 1);
+      throw usage_error(fmt::format(
+          "--where has '{}'; accepted: NAME=WORD or NAME=WORD/WORD (NAME!=WORD: all others), joined "
+          "by commas",
+          part));
+    const bool others = part[equals - 1] == '!';
+    const auto name = part.substr(0, equals - (others ? 1 : 0)), words = part.substr(equals + 1);
     if (std::none_of(all.begin(), all.end(),
                      [&](const result& r) { return word_of_point(r.point, name).has_value(); }))
       throw usage_error(fmt::format("--where has '{}', which no result has; accepted: subject, shape, "
@@ -57,7 +60,7 @@ std::vector<result> selected(std::vector<result> all, std::string_view where) {
         there.push_back(*word);
     std::erase_if(all, [&](const result& r) {
       const auto word = word_of_point(r.point, name);
-      return !word || !is_one_of(*word, words);
+      return !word || is_one_of(*word, words) == others;
     });
     if (all.empty())
       throw usage_error(fmt::format("--where has '{}', which leaves no result; accepted of {}: {}", part,

@@ -108,8 +108,12 @@ void rounds_checker::add_to(result& r) const {
   r.environment["slowest_member"] = fmt::format("{}", slowest);
   if (is_systematic(*most, runs, times_slowest_.size()))
     r.notes.push_back(fmt::format("member {} last in {:.0f} % of the runs", slowest, 100.0 * *most / runs));
-  for (const auto& [member, gbps] : load_gbps_)
+  for (const auto& [member, gbps] : load_gbps_) {
+    auto& of_members = r.quantities["load_of_members"];
+    of_members.unit = "GB/s";
+    of_members.values.push_back(median(gbps));
     r.notes.push_back(fmt::format("{:.3g} GB/s of load on {}", median(gbps), group_->members[member].id));
+  }
 }
 
 }  // namespace mgsync::barriers

@@ -180,8 +180,16 @@ TEST(options, shows_one_file) {
   const auto o = parse({"show", "results.json"});
   EXPECT_EQ(o.command, command::show);
   EXPECT_EQ(o.files, std::vector<std::string>{"results.json"});
-  EXPECT_EQ(parse({"show", "results.json", "--by", "shape"}).by, "shape");
-  EXPECT_EQ(parse({"show", "results.json", "--by", "load"}).by, "load");
+  EXPECT_EQ(parse({"show", "results.json", "--by", "shape"}).pivot.by, "shape");
+  EXPECT_EQ(parse({"show", "results.json", "--by", "load"}).pivot.by, "load");
+  const auto over = parse({"show", "results.json", "--by", "load", "--relative-to", "hop:relaxed", "--value",
+                           "ci95", "--summary"})
+                        .pivot;
+  EXPECT_EQ(over.relative_to, "hop:relaxed");
+  EXPECT_EQ(over.value, "ci95");
+  EXPECT_TRUE(over.summary);
+  EXPECT_EQ(refusal({"show", "results.json", "--value", "ci95"}),
+            "--value is about the table of --by: shapes, members, file, or an axis such as load");
   EXPECT_NE(refusal({"--by", "shape"}).find("mgsync show"), std::string::npos);
   EXPECT_NE(refusal({"show"}).find("one file"), std::string::npos);
   EXPECT_NE(refusal({"show", "a", "b"}).find("one file"), std::string::npos);

@@ -46,6 +46,28 @@ int how_often(change what, double base_us, double new_us, double process_shift, 
   return count;
 }
 
+// Seven processes a side: a tenth more at one of two points, which the correction for two leaves shown.
+TEST(comparison, a_row_for_each_subject_says_which_points_are_worse) {
+  std::vector<json_document> base, now;
+  auto wider = hub;
+  wider.set(axes::blocks_per_sm, 4.0);
+  for (int i = 0; i < 7; ++i) {
+    const double drift = 1 + 0.001 * i;
+    base.push_back(document_of({measured(hub, 2 * drift, 1, 8, 0), measured(wider, 4 * drift, 1, 8, 0)}));
+    now.push_back(document_of({measured(hub, 2.2 * drift, 1, 8, 0), measured(wider, 4 * drift, 1, 8, 0)}));
+  }
+  const auto compared = compare(base, now);
+  const auto text = table_by_subject(compared, 0.02);
+  // The mean is geometric: the root of 1.1. The least p is 1 of 3432, times two.
+  EXPECT_NE(text.find("| 2 | 1.049 | 1.000 to 1.100 | 0.00058 | "), std::string::npos) << text;
+  EXPECT_NE(text.find(" 1.100 |\n"), std::string::npos) << text;
+  EXPECT_NE(table_by_subject(compared, 0.2).find("| 1 | none |"), std::string::npos);
+  const auto ratios = ratios_of(compared);
+  ASSERT_EQ(ratios.size(), 2U);
+  EXPECT_NEAR(ratios[0].metrics[0].median, 1.1, 1e-9);
+  EXPECT_NEAR(ratios[0].number("medians").value_or(0), 1.1, 1e-9);
+}
+
 // Of a bandwidth more is better: half of it is worse, and shuts a gate as a longer time does.
 TEST(comparison, follows_the_metrics_direction) {
   auto base = measured(hub, 2), less = measured(hub, 2, 7);

@@ -38,6 +38,19 @@ TEST(shift_interval, of_a_few_known_values) {
   EXPECT_EQ(narrower.high, 6);
 }
 
+// Of 35 ways to rank 3 and 4 values, one has all three above, and four have U of at least 10.
+TEST(shift_interval, the_chance_to_lie_above_is_that_of_the_ranks) {
+  EXPECT_NEAR(chance_above(std::vector<double>{1.0, 2, 3, 4}, std::vector<double>{5.0, 6, 7}), 1.0 / 35,
+              1e-12);
+  EXPECT_NEAR(chance_above(std::vector<double>{1.0, 2, 3, 6.5}, std::vector<double>{5.0, 6, 7}), 4.0 / 35,
+              1e-12);
+  EXPECT_NEAR(chance_above(std::vector<double>{5.0, 6, 7}, std::vector<double>{1.0, 2, 3, 4}), 1, 1e-12);
+  // Many values: the Gaussian's, about a half without a shift; equal values do not count as above.
+  std::vector<double> many;
+  for (int i = 0; i < 100; ++i) many.push_back(i);
+  EXPECT_NEAR(chance_above(many, many), 0.55, 0.01);
+}
+
 // Critical values of Mann and Whitney, two-sided 5 %, as tabulated: the interval leaves out that many
 // differences.
 TEST(shift_interval, leaves_out_the_tabulated_number_of_differences) {
