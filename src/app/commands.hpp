@@ -51,8 +51,8 @@ int report_command(const options&);
 bool are_acceptances(const std::vector<std::string>& names);
 int fleet_command(const options&);
 
-// `mgsync show`: prints what the command that wrote a file printed, the tables of --by, or tables and figures
-// of the studies' evaluations.
+// `mgsync show`: prints what the command that wrote a file printed, what a kernel recorded
+// (mgsync/timeline.hpp), the tables of --by, or tables and figures of the studies' evaluations.
 int show_results(const options&);
 
 // --tables LIST of the files' evaluations, in Markdown, in this order. Throws usage_error naming the tables

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <stdexcept>
@@ -18,9 +19,12 @@
 #include "src/harness/outputs.hpp"
 #include "src/report/svg.hpp"
 #include "src/report/text.hpp"
+#include "src/report/timeline_text.hpp"
 #include "src/results/files/atomic_file.hpp"
+#include "src/results/files/packed_text.hpp"
 #include "src/results/files/result_file.hpp"
 #include "src/results/frame/pivot_table.hpp"
+#include "src/results/frame/recording.hpp"
 #include "src/results/frame/results_table.hpp"
 #include "src/results/frame/selection.hpp"
 
@@ -43,6 +47,39 @@ std::string what_is_missing(const result_file& shown) {
                         count(shown.unfinished.size(), have(shown.unfinished.size())));
   if (cut_short != 0) text += fmt::format("; {} fewer samples, or none", count(cut_short, have(cut_short)));
   return text + "\n";
+}
+
+constexpr std::string_view accepted = "a file of --json or --store, or a recording (mgsync/timeline.hpp)";
+constexpr std::string_view figure_of_recordings = "timeline";
+constexpr std::size_t most_stamps = 200;  // of the table; the picture has all
+
+timeline picture_of(const recording& recorded, const std::string& name) {
+  return bars_of(recorded,
+                 {std::string(figure_of_recordings),
+                  fmt::format("What happened when: {}", std::filesystem::path(name).filename().string()),
+                  recorded.lost == 0
+                      ? ""
+                      : fmt::format("{} older stamps are missing: the recorder was full.", recorded.lost)});
+}
+
+int show_recording(std::string_view text, const std::string& name) {
+  const auto recorded = recording_from_json(text, name);
+  tell("{}", report::to_text(picture_of(recorded, name), terminal_at(STDOUT_FILENO)));
+  if (recorded.events.size() <= most_stamps) tell("\n{}", event_table(recorded));
+  else
+    tell("\n{} stamps of {}: --figure {} --svg FILE draws them\n", recorded.events.size(),
+         counted(recorded.workers.size(), recorded.worker_word), figure_of_recordings);
+  return 0;
+}
+
+// A file, and no pipe, which can be read only once.
+bool is_recording_file(const std::string& name) {
+  return std::filesystem::is_regular_file(name) && is_recording(read_text(name, accepted));
+}
+
+void write_figure(const options& asked, const std::string& picture) {
+  if (asked.svg.empty() || asked.svg == "-") tell("{}", picture);
+  else write_file_atomically(asked.svg, picture);
 }
 
 // The evaluations of all studies of the given files, whatever their machines.
@@ -68,7 +105,15 @@ std::vector<shown_study> evaluations_of(const options& asked) {
 }  // namespace
 
 int show_results(const options& asked) {
-  auto shown = read_result_file(asked.files.front());
+  const auto& name = asked.files.front();
+  const auto text = read_text(name, accepted);
+  if (is_recording(text)) {
+    if (asked.files.size() > 1 || !asked.where.empty() || !asked.by.empty())
+      throw usage_error(
+          fmt::format("{} is a recording; accepted: it alone, and --figure {}", name, figure_of_recordings));
+    return show_recording(text, name);
+  }
+  auto shown = result_file_of(name, text);
   auto& document = shown.document;
   auto missing = shown.complete ? "" : what_is_missing(shown);
   for (const auto& sentence : shown.damage) say("mgsync: {}\n", sentence);
@@ -140,15 +185,19 @@ int show_tables(const options& asked) {
 
 int show_figure(const options& asked) {
   prepare_files(asked, asked.files);
+  if (const auto& name = asked.files.front();
+      asked.figure == figure_of_recordings && asked.files.size() == 1 && is_recording_file(name)) {
+    write_figure(asked,
+                 report::to_svg(picture_of(recording_from_json(read_text(name, accepted), name), name)));
+    return 0;
+  }
   const auto shown = evaluations_of(asked);
   std::vector<std::string> names;
   for (const auto& study : shown)
     for (const auto& one : study.shown.figures) {
       if (heading_of(one).name == asked.figure) {
         try {
-          const auto picture = report::to_svg_beside(one, study.shown.figures);
-          if (asked.svg.empty() || asked.svg == "-") tell("{}", picture);
-          else write_file_atomically(asked.svg, picture);
+          write_figure(asked, report::to_svg_beside(one, study.shown.figures));
         } catch (const std::invalid_argument& error) {
           throw usage_error(
               fmt::format("--figure {}: it cannot be drawn of these files: {}", asked.figure, error.what()));

@@ -76,4 +76,45 @@ namespace std { using uint16_t = unsigned short; using uint32_t = unsigned; usin
   EXPECT_FALSE(made.ptx.empty()) << made.log;
 }
 
+// A kernel with every call of the recorder, and the same without any of them.
+std::string kernel_with(const std::string& buffer, const std::string& begin, const std::string& end,
+                        const std::string& flush) {
+  return R"(
+#include <mgsync/timeline.cuh>
+extern "C" __global__ void add(const float* from, float* to, mgsync::warp_events<64, true>* out) {
+)" + buffer +
+         R"(
+  float sum = 0;
+  for (int i = 0; i < 64; ++i) {
+)" + begin +
+         R"(
+    const float value = from[i * blockDim.x + threadIdx.x];
+)" + end +
+         R"(
+    sum += value * value;
+    __syncthreads();
+  }
+  to[threadIdx.x] = sum;
+)" + flush +
+         "}\n";
+}
+
+TEST(nvrtc, a_recorder_that_is_off_leaves_no_code) {
+  const auto recorded_by = [](const char* buffer) {
+    return kernel_with(std::string("__shared__ ") + buffer +
+                           " buffer; mgsync::event_recorder recorder(buffer);",
+                       "recorder.begin(0); if (threadIdx.x == 0) recorder.stamp(2);",
+                       "recorder.stamp(1, __float_as_uint(value)); recorder.end(0, __float_as_uint(value)); "
+                       "recorder.end(3);",
+                       "recorder.flush(out); recorder.flush_to(out[threadIdx.x / 32]);");
+  };
+  const auto without = compile(kernel_with("", "", "", "").c_str(), "compute_90");
+  const auto off = compile(recorded_by("mgsync::event_buffer<4, 64, true, false>").c_str(), "compute_90");
+  const auto on = compile(recorded_by("mgsync::event_buffer<4, 64, true>").c_str(), "compute_90");
+  ASSERT_FALSE(without.ptx.empty()) << without.log;
+  EXPECT_EQ(off.ptx, without.ptx) << off.log;
+  EXPECT_NE(on.ptx, without.ptx) << on.log;
+  EXPECT_NE(on.ptx.find("%globaltimer"), std::string::npos);
+}
+
 }  // namespace

@@ -23,6 +23,9 @@ struct event_stamp<true> {
   std::uint32_t reserved;
 };
 
+// The stamps of a range's begin and end carry its id and one of these bits.
+enum : std::uint32_t { range_begins = std::uint32_t{1} << 31, range_ends = std::uint32_t{1} << 30 };
+
 // What one warp recorded, as flush() writes it to memory: an element per warp of the grid, block by block.
 template <unsigned Capacity, bool WithTimer = false>
 struct warp_events {
@@ -60,22 +63,33 @@ struct warp_events {
 #if defined(__CUDACC__)
 
 // The shared memory of a block's recorders: `__shared__ mgsync::event_buffer<4, 64> buffer;` for four warps.
-template <unsigned Warps, unsigned Capacity, bool WithTimer = false>
+// On = false is the switch: the recorder of such a buffer leaves no code behind.
+template <unsigned Warps, unsigned Capacity, bool WithTimer = false, bool On = true>
 struct event_buffer {
   using events = warp_events<Capacity, WithTimer>;
-  static constexpr unsigned warps = Warps;
+  enum : unsigned { warps = Warps };  // enumerators, as a constant would be data in every program
+  enum : bool { on = true };
   event_stamp<WithTimer> ring[Warps][Capacity];
+};
+template <unsigned Warps, unsigned Capacity, bool WithTimer>
+struct event_buffer<Warps, Capacity, WithTimer, false> {
+  using events = warp_events<Capacity, WithTimer>;
+  enum : unsigned { warps = Warps };
+  enum : bool { on = false };
 };
 
 // Constructed by every thread of a warp that stamps; only the first Buffer::warps warps of a block may stamp.
-template <class Buffer>
+// One lane of a warp writes: the first, or the one that is given. Stamps are made by whole warps, or by that
+// lane alone while the others do something else.
+template <class Buffer, bool On = Buffer::on>
 class event_recorder {
  public:
   using events = typename Buffer::events;
 
-  __device__ __forceinline__ explicit event_recorder(Buffer& buffer)
+  __device__ __forceinline__ explicit event_recorder(Buffer& buffer, unsigned lane = 0)
       : ring_(buffer.ring[warp() < Buffer::warps ? warp() : 0]),
-        leads_(thread() % 32 == 0 && warp() < Buffer::warps) {
+        lane_(lane),
+        leads_(thread() % 32 == lane && warp() < Buffer::warps) {
     // Passes the ring's address through memory once: otherwise the compiler asks for the block's rank in its
     // cluster again in every stamp, which takes longer than the rest of the stamp.
     if (!leads_) return;
@@ -84,7 +98,7 @@ class event_recorder {
     at_ = *through;
   }
 
-  // Stamps now. Called by whole warps; a lane writes. Memory accesses and other stamps stay on their side of
+  // Stamps now. Memory accesses and other stamps stay on their side of
   // it for the compiler; what is still on its way in the SM is not waited for.
   __device__ __forceinline__ void stamp(std::uint32_t id) {
     if (leads_) put(id, clock_now());
@@ -97,17 +111,28 @@ class event_recorder {
     ++count_;
   }
 
+  // Stamps the begin and the end of a range, which may hold others.
+  __device__ __forceinline__ void begin(std::uint32_t id) { stamp(id | range_begins); }
+  __device__ __forceinline__ void end(std::uint32_t id) { stamp(id | range_ends); }
+  __device__ __forceinline__ void end(std::uint32_t id, std::uint32_t value) {
+    stamp(id | range_ends, value);
+  }
+
   // Writes what the warp recorded to out[block * Buffer::warps + warp]: at the end, by whole warps.
   __device__ __forceinline__ void flush(events* out) const {
     if (warp() < Buffer::warps) flush_to(out[block() * Buffer::warps + warp()]);
   }
   // The same to a place of the caller's choice: by whole warps that may stamp.
   __device__ __forceinline__ void flush_to(events& mine) const {
-    __syncwarp();
-    const unsigned kept = count_ < capacity ? count_ : capacity;
-    for (unsigned i = thread() % 32; i < kept; i += 32) mine.ring[i] = ring_[i];
+    const unsigned there = blockDim.x * blockDim.y * blockDim.z - warp() * 32;
+    const unsigned lanes = there < 32 ? (1u << there) - 1 : ~0u;
+    __syncwarp(lanes);
+    const unsigned stamped =
+        __shfl_sync(lanes, count_, static_cast<int>(lane_));  // others may have made none
+    const unsigned kept = stamped < capacity ? stamped : capacity;
+    for (unsigned i = thread() % 32; i < kept; i += there < 32 ? there : 32) mine.ring[i] = ring_[i];
     if (!leads_) return;
-    mine.stamped = count_;
+    mine.stamped = stamped;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(mine.sm));
     mine.block = block();
     mine.warp = warp();
@@ -157,8 +182,29 @@ class event_recorder {
   event_stamp<with_timer>* ring_;
   std::uint32_t at_ = 0;  // the same in the shared window
   std::uint32_t count_ = 0;
+  unsigned lane_;
   bool leads_;
 };
+
+// The recorder of a buffer that is off.
+template <class Buffer>
+class event_recorder<Buffer, false> {
+ public:
+  using events = typename Buffer::events;
+  __device__ __forceinline__ explicit event_recorder(Buffer&, unsigned = 0) {}
+  __device__ __forceinline__ void stamp(std::uint32_t) {}
+  __device__ __forceinline__ void stamp(std::uint32_t, std::uint32_t) {}
+  __device__ __forceinline__ void begin(std::uint32_t) {}
+  __device__ __forceinline__ void end(std::uint32_t) {}
+  __device__ __forceinline__ void end(std::uint32_t, std::uint32_t) {}
+  __device__ __forceinline__ void flush(events*) const {}
+  __device__ __forceinline__ void flush_to(events&) const {}
+};
+
+template <class Buffer>
+event_recorder(Buffer&) -> event_recorder<Buffer>;
+template <class Buffer>
+event_recorder(Buffer&, unsigned) -> event_recorder<Buffer>;
 
 #endif  // __CUDACC__
 

@@ -100,6 +100,18 @@ timeline bars_of(const recording& r, figure_heading heading) {
   return t;
 }
 
+bool is_recording(std::string_view text) {
+  const auto skip_to = [&text](char wanted) {
+    const auto at = text.find_first_not_of(" \t\r\n");
+    const bool found = at != std::string_view::npos && text[at] == wanted;
+    if (found) text.remove_prefix(at);
+    return found;
+  };
+  if (!skip_to('{')) return false;
+  text.remove_prefix(1);
+  return skip_to('"') && text.starts_with("\"unit\"");
+}
+
 std::string text_of(const recording& r) { return dumped(to_json(r, whole_doubles::with_a_point)); }
 
 recording recording_from_json(std::string_view text, const std::string& name) {

@@ -79,6 +79,9 @@ std::string event_table(const recording&);
 // beginning was lost has no bar.
 timeline bars_of(const recording&, figure_heading);
 
+// Whether a file is a recording by itself, and no results that have one among their attachments.
+bool is_recording(std::string_view text);
+
 // Every stamp as JSON, and back. Throws usage_error, beginning with `name`, for anything else.
 std::string text_of(const recording&);
 recording recording_from_json(std::string_view text, const std::string& name);

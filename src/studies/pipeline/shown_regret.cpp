@@ -1,6 +1,7 @@
 // What the answer to --gemm costs where it is not the fastest configuration, on sizes that nobody had seen;
 // and how the kernels stand beside the vendor's library.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>

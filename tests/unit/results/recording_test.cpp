@@ -1,6 +1,7 @@
 #include "src/results/frame/recording.hpp"
 
 #include <gtest/gtest.h>
+#include <mgsync/timeline.hpp>
 
 #include "src/base/errors.hpp"
 #include "src/results/files/chrome_trace.hpp"
@@ -108,6 +109,105 @@ TEST(chrome_trace, the_reader_of_these_tests_can_fail) {
            R"({"ph":"X","name":"x","pid":0,"tid":0,"ts":0,"dur":2},{"ph":"X","name":"y","pid":0,"tid":0,"ts":1,"dur":2})"),
        whole(R"({"ph":"M","name":"z","pid":0,"tid":0,"args":{}})")})
     EXPECT_FALSE(complaints_about_trace(bad).empty()) << bad;
+}
+
+// What a kernel of two SMs recorded with the GPU's timer: SM 5's counter is at 1000 as SM 6's is at 900000,
+// and a cycle takes half a nanosecond.
+template <bool WithTimer>
+std::vector<warp_events<8, WithTimer>> two_warps() {
+  std::vector<warp_events<8, WithTimer>> warps(2);
+  const auto put = [&](int warp, std::uint32_t id, std::uint64_t cycles) {
+    auto& w = warps[static_cast<std::size_t>(warp)];
+    auto& s = w.ring[w.stamped++ % 8];
+    s.clock = (warp == 0 ? 1000 : 900000) + cycles;
+    s.id = id;
+    if constexpr (WithTimer) s.timer_ns = 70000 + cycles / 2 / 32 * 32;
+  };
+  for (std::uint32_t w = 0; w < 2; ++w) {
+    warps[w].sm = 5 + w;
+    warps[w].block = w;
+    warps[w].warp = 3;
+  }
+  put(0, 0 | range_begins, 0);
+  put(0, 1 | range_begins, 4096);
+  put(0, 1 | range_ends, 8192);
+  put(0, 2, 9000);
+  put(0, 0 | range_ends, 65536);
+  put(1, 1 | range_begins, 640);
+  put(1, 1 | range_ends, 1280);
+  return warps;
+}
+
+template <bool WithTimer>
+kernel_timeline timeline_of_two() {
+  kernel_timeline all({"outer", "inner \"quoted\"", "moment"}, "my kernel");
+  for (const auto& warp : two_warps<WithTimer>()) all.add(warp);
+  return all;
+}
+
+TEST(kernel_timeline, of_cycles_begins_at_each_sms_first_stamp) {
+  const auto text = timeline_of_two<false>().recording();
+  ASSERT_TRUE(is_recording(text));
+  const auto r = recording_from_json(text, "recording");
+  EXPECT_EQ(r.unit, "cycles");
+  EXPECT_EQ(r.lost, 0U);
+  const auto bars = bars_of(r, {"timeline", ""});
+  ASSERT_EQ(bars.tracks.size(), 3U);
+  EXPECT_EQ(bars.tracks[0].name, "block 0 warp 3");
+  EXPECT_EQ(bars.tracks[0].events, (std::vector<event>{{"outer", 0, 65536}}));
+  EXPECT_EQ(bars.tracks[1].name, "block 0 warp 3, within 1");
+  EXPECT_EQ(bars.tracks[1].events, (std::vector<event>{{"inner \"quoted\"", 4096, 8192}}));
+  EXPECT_EQ(bars.tracks[2].events, (std::vector<event>{{"inner \"quoted\"", 0, 640}}));
+  EXPECT_NE(event_table(r).find("moment"), std::string::npos);
+}
+
+TEST(kernel_timeline, with_the_timer_is_on_one_axis) {
+  const auto r = recording_from_json(timeline_of_two<true>().recording(), "recording");
+  EXPECT_EQ(r.unit, "ns");
+  EXPECT_GT(r.uncertainty, 0);
+  const auto bars = bars_of(r, {"timeline", ""});
+  EXPECT_NEAR(bars.tracks[0].events.at(0).end, 32768, r.uncertainty);
+  EXPECT_NEAR(bars.tracks[2].events.at(0).begin, 320, r.uncertainty);
+  EXPECT_NEAR(bars.tracks[2].events.at(0).end, 640, r.uncertainty);
+}
+
+TEST(kernel_timeline, is_a_trace_that_viewers_read) {
+  EXPECT_TRUE(
+      complaints_about_trace(
+          to_chrome_trace(bars_of(recording_from_json(timeline_of_two<true>().recording(), "recording"),
+                                  {"timeline", ""})))
+          .empty());
+  auto warps = two_warps<false>();
+  warps[0].stamped = 3;  // without the moment, which the reader does not know
+  kernel_timeline all({"outer", "inner"});
+  for (const auto& warp : warps) all.add(warp);
+  const auto complaints = complaints_about_trace(all.trace());
+  EXPECT_TRUE(complaints.empty()) << complaints.front();
+  EXPECT_NE(timeline_of_two<false>().trace().find("\"ph\":\"i\""), std::string::npos);
+}
+
+TEST(kernel_timeline, says_what_is_gone_and_draws_no_bar_without_its_begin) {
+  auto warps = two_warps<false>();
+  kernel_timeline all({"outer", "inner"});
+  for (std::uint32_t i = 0; i < 8; ++i) {  // the begin of the outer range is overwritten
+    auto& s = warps[0].ring[warps[0].stamped++ % 8];
+    s.clock = 70000 + i;
+    s.id = i % 2 == 0 ? 1 | range_begins : 1 | range_ends;
+  }
+  warps[0].ring[warps[0].stamped++ % 8].id = 0 | range_ends;
+  warps[1].stamped = 0;
+  for (const auto& warp : warps) all.add(warp);
+  const auto r = recording_from_json(all.recording(), "recording");
+  EXPECT_EQ(r.lost, 6U);
+  for (const auto& one : bars_of(r, {"timeline", ""}).tracks)
+    for (const auto& e : one.events) EXPECT_EQ(e.name, "inner");
+}
+
+TEST(recording, is_told_from_results) {
+  EXPECT_TRUE(is_recording(" {\n \"unit\" : \"ns\"}"));
+  EXPECT_FALSE(is_recording("{\"schema\": \"mgsync-results/2\", \"unit\": 1}"));
+  EXPECT_FALSE(is_recording("unit"));
+  EXPECT_FALSE(is_recording(""));
 }
 
 }}  // namespace mgsync
