@@ -61,7 +61,7 @@ creation make_auto(const flag_barrier_request& w) {
 }
 
 // What a user's kernel does: sync<Order>() of the library's group. The blocks' records lie behind the flags.
-template <order Order>
+template <ordering Order>
 class group_pass {
  public:
   static constexpr bool bounded = true;
@@ -93,7 +93,7 @@ class group_pass {
 
 // One that orders less than the check needs, between fences of every thread: the check then says whether all
 // have come.
-template <order Order>
+template <ordering Order>
 class fenced_pass : public group_pass<Order> {
  public:
   using group_pass<Order>::group_pass;
@@ -105,7 +105,7 @@ class fenced_pass : public group_pass<Order> {
     return passed;
   }
 };
-template <order Order>
+template <ordering Order>
 struct less_ordered_pass : group_pass<Order> {
   using group_pass<Order>::group_pass;
   using checked_form = fenced_pass<Order>;
@@ -208,19 +208,19 @@ creation host_flags(const topology::group& group, const configuration& wanted, s
 }
 
 creation library(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<group_pass<order::acq_rel>>);
+  return make(group, wanted, where, make_library<group_pass<ordering::acq_rel>>);
 }
 
 creation library_none(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<order::none>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<ordering::none>>);
 }
 
 creation library_acquire(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<order::acquire>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<ordering::acquire>>);
 }
 
 creation library_release(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<order::release>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<ordering::release>>);
 }
 
 creation vendor(const topology::group& group, const configuration& wanted, session& where) {

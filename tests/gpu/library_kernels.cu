@@ -48,7 +48,7 @@ struct in_one_or_two_calls {
 struct behind_less {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
-    return grids.template sync<order::none>() && grids.template sync<order::acquire>() && grids.sync();
+    return grids.template sync<ordering::none>() && grids.template sync<ordering::acquire>() && grids.sync();
   }
 };
 

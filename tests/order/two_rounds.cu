@@ -33,8 +33,8 @@ struct split {
     return grids.barrier_wait(grids.barrier_arrive());
   }
 };
-template <mgsync::order Order, mgsync::proxy Proxy = mgsync::proxy::generic>
-struct ordering {
+template <mgsync::ordering Order, mgsync::proxy Proxy = mgsync::proxy::generic>
+struct in_order {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids) const {
     return grids.template sync<Order, Proxy>();
@@ -59,9 +59,9 @@ extern "C" __global__ void sync_with_word(const __grid_constant__ mgsync::multi_
 #define MGSYNC_ORDERED(NAME, ...)                                                                            \
   extern "C" __global__ void NAME(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,  \
                                   const unsigned* theirs) {                                                  \
-    two_rounds_of(mgsync::this_multi_grid(handle), ordering<__VA_ARGS__>{}, mine, theirs);                   \
+    two_rounds_of(mgsync::this_multi_grid(handle), in_order<__VA_ARGS__>{}, mine, theirs);                   \
   }
-MGSYNC_ORDERED(sync_none, mgsync::order::none)
-MGSYNC_ORDERED(sync_release, mgsync::order::release)
-MGSYNC_ORDERED(sync_acquire, mgsync::order::acquire)
-MGSYNC_ORDERED(sync_async, mgsync::order::acq_rel, mgsync::proxy::async)
+MGSYNC_ORDERED(sync_none, mgsync::ordering::none)
+MGSYNC_ORDERED(sync_release, mgsync::ordering::release)
+MGSYNC_ORDERED(sync_acquire, mgsync::ordering::acquire)
+MGSYNC_ORDERED(sync_async, mgsync::ordering::acq_rel, mgsync::proxy::async)

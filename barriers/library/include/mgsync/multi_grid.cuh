@@ -30,7 +30,7 @@ namespace mgsync { inline namespace v1 {
 // What a call of sync() orders. release: what the block's threads wrote before is there for those who acquire
 // behind it; acquire: behind it they see what others released; acq_rel: both, a barrier of memory; none:
 // all have come, and nothing is said of what they wrote. The release is what takes time between GPUs.
-enum class order : unsigned { none, release, acquire, acq_rel };
+enum class ordering : unsigned { none, release, acquire, acq_rel };
 // async: what is ordered includes the asynchronous proxy's accesses (bulk copies, TMA) to global memory that
 // the calling threads have waited for before, or begin behind it.
 enum class proxy : unsigned { generic, async };
@@ -50,7 +50,7 @@ enum class proxy : unsigned { generic, async };
 // left; and whoever saw such a write in turn is covered too. No fence of the user's is needed. Not covered:
 // loads through the read-only path (__ldg, pointers declared const __restrict__, textures) of data that
 // changes while the kernel runs; the asynchronous proxy (bulk copies, TMA), unless proxy::async is asked for.
-// sync<order>() with another order than acq_rel covers less, as its name says.
+// sync<ordering>() with another order than acq_rel covers less, as its name says.
 //
 // Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync()
 // and barrier_wait() return false at once, in all its threads alike: the kernel should return, and
@@ -126,7 +126,7 @@ class multi_grid_group_over : private Policy::verdict {
 
   // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order. Returns false
   // once a barrier was given up (see above), or if the object is not valid.
-  template <order Order = order::acq_rel, proxy Proxy = proxy::generic>
+  template <ordering Order = ordering::acq_rel, proxy Proxy = proxy::generic>
   __device__ __forceinline__ bool sync() {
     if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
     ++epoch_;
@@ -193,8 +193,12 @@ class multi_grid_group_over : private Policy::verdict {
   static constexpr std::uint32_t apart =
       ~0u;  // `why_not` where the handle does not fit or is in use; other numbers: the group gave up before
 
-  static constexpr bool releases(order asked) { return asked == order::release || asked == order::acq_rel; }
-  static constexpr bool acquires(order asked) { return asked == order::acquire || asked == order::acq_rel; }
+  static constexpr bool releases(ordering asked) {
+    return asked == ordering::release || asked == ordering::acq_rel;
+  }
+  static constexpr bool acquires(ordering asked) {
+    return asked == ordering::acquire || asked == ordering::acq_rel;
+  }
 
   // kept() hides the state's value from the compiler in every round, so that it does not hold values derived
   // from it in registers during the kernel's own work.
