@@ -108,7 +108,7 @@ int show_results(const options& asked) {
   const auto& name = asked.files.front();
   const auto text = read_text(name, accepted);
   if (is_recording(text)) {
-    if (asked.files.size() > 1 || !asked.where.empty() || !asked.by.empty())
+    if (asked.files.size() > 1 || !asked.where.empty() || !asked.pivot.by.empty())
       throw usage_error(
           fmt::format("{} is a recording; accepted: it alone, and --figure {}", name, figure_of_recordings));
     return show_recording(text, name);
