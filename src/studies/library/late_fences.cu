@@ -1,6 +1,4 @@
 // Fences of one thread beside grids that wait in sync() for the last GPU.
-#include "src/studies/library/library_subjects.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -12,6 +10,7 @@
 
 #include "src/base/cuda.hpp"
 #include "src/base/errors.hpp"
+#include "src/studies/library/library_subjects.hpp"
 
 namespace mgsync::library {
 namespace {
@@ -62,7 +61,7 @@ class late_fences final : public subject {
     if (waits()) grids_.prepare(wait_for_the_last, blocks_, threads_);
   }
 
-  seen run(const asked_run& asked) override {
+  seen run(const order& asked) override {
     seen came{.done = asked};
     try {
       fence(came);

@@ -14,10 +14,6 @@
 
 namespace mgsync::library {
 
-// What a run is asked for. The library's device header has an `order` of its own, of memory: sources of both
-// include this header first, and say asked_run.
-using asked_run = mgsync::order;
-
 // How the GPUs meet between two steps of a stencil: by sync() inside one kernel; or a kernel per step, and
 // between them events or NCCL's exchange of the halos, launched or in a graph.
 enum class step_form { in_kernel, events, events_graph, nccl, nccl_graph };

@@ -1,6 +1,4 @@
 // A step of the stencil of docs/examples/jacobi.cuh over several GPUs that meet in five ways.
-#include "src/studies/library/library_subjects.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -12,6 +10,7 @@
 #include "jacobi.cuh"
 #include "src/base/cuda.hpp"
 #include "src/base/errors.hpp"
+#include "src/studies/library/library_subjects.hpp"
 #if MGSYNC_WITH_NCCL
 #include "src/base/nccl.hpp"
 #endif
@@ -88,12 +87,12 @@ class stencil_steps final : public subject {
     else if (is_graph()) graph_ = captured();
   }
 
-  seen run(const asked_run& asked) override {
+  seen run(const order& asked) override {
     const cuda::device_scope scope(on_.ordinals().front());
     seen came{.done = asked};
     try {
       const auto steps = static_cast<unsigned>(asked.count);
-      if (asked.what == asked_run::purpose::check) check(steps, came);
+      if (asked.what == order::purpose::check) check(steps, came);
       else {
         const auto begin = clock::now();
         make(steps);
