@@ -77,8 +77,10 @@ std::vector<const reference_point*> for_all(const std::vector<const reference_po
   for (const auto* one : chosen) subjects.insert(subject_kind(*one));
   for (const auto* one : from)
     if (chosen.size() < points_of_all && subjects.insert(subject_kind(*one)).second) chosen.push_back(one);
-  for (const auto* one : from)  // where there are too few subjects, in further shapes
-    if (chosen.size() < points_of_all && std::ranges::find(chosen, one) == chosen.end())
+  // A single GPU has no points of its own besides these: further shapes fill up what too few subjects leave.
+  for (const auto* one : from)
+    if (one->point.members == 1 && chosen.size() < points_of_all &&
+        std::ranges::find(chosen, one) == chosen.end())
       chosen.push_back(one);
   return chosen;
 }

@@ -110,6 +110,17 @@ TEST(acceptance_plan, has_each_gpu_each_pair_and_all) {
   EXPECT_TRUE(std::ranges::all_of(only, [](const auto& p) { return p.point.subject == "grid"; }));
 }
 
+TEST(acceptance_plan, of_one_gpu_is_of_all_of_it_in_several_shapes) {
+  auto known = processes(1);
+  auto one_block = gpu_point("grid", {0});
+  std::erase_if(one_block.axes, [](const axis& a) { return a.name == axes::blocks_per_sm; });
+  one_block.set(axes::blocks, 1.0);
+  for (std::size_t i = 0; i < known.size(); ++i) known[i].results.push_back(measured(one_block, 1.0, 90 + i));
+  const auto points = plan_acceptance(reference_spread(known), {.members = 1});
+  EXPECT_EQ(points.size(), 6U) << "three subjects in two shapes";
+  for (const auto& p : points) EXPECT_TRUE(p.point.number(axes::blocks_per_sm)) << name_of(p.point);
+}
+
 TEST(acceptance_plan, takes_no_longer_than_promised) {
   for (const int gpus : {2, 4, 8}) {
     const auto time = time_of(plan(gpus).size(), gpus);
