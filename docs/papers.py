@@ -244,7 +244,7 @@ OF_FULL = "measured of full groups only, whose code is another"
 OF_WARPS = "counted warps where the paper counts groups"
 LIBRARY = "library code; its chain is no straight line"
 NO_FIGURE = "read off a figure that did not survive in the text; what takes its place is drawn below"
-FIXED_LOOP = "its loop is fixed (below): a lower bound of what this way can reach"
+FIXED_LOOP = "by the loop of reading alone (below)"
 
 ENVIRONMENT = {("default frequency", "clock"): (clock, "what the SMs run at, not an application frequency"), ("GPUs", "count"): (how_many, "")}
 five_shuffles = computed(lambda shuffle: 5 * shuffle, levels("table-ii", 0, type="Shuffle (Tile) (*)"))

@@ -77,7 +77,7 @@ class bench {
   }
 
   memory_ring& ring_of(std::string_view where) {
-    auto& one = rings_[std::string(where.substr(0, where.find(',')))];
+    auto& one = rings_[where.starts_with("L2") ? "L2" : std::string(where)];
     // DRAM: the whole ring is several times the size of L2, so that its nodes are in no cache.
     if (!one && where == "L1") one.emplace(ordinal_, 16u << 10, 128, 1);
     if (!one && where.starts_with("L2")) one.emplace(ordinal_, 4u << 20, 128, sms_);

@@ -38,7 +38,7 @@ void add_latencies(const probe_family& f, std::vector<level_probe>& all) {
   level_probe one{.family = &f, .quantity = quantity::latency, .threads = f.threads};
   if (f.name == "l1_chase") one.where = "L1";
   if (f.name == "l2_chase") {
-    for (const std::string_view where : {"L2", "L2, one SM", "DRAM"}) {
+    for (const std::string_view where : {"L2", "L2-one-SM", "DRAM"}) {
       one.where = where;
       all.push_back(one);
     }

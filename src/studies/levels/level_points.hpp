@@ -31,7 +31,7 @@ struct level_probe {
   unsigned threads = 32;
   unsigned blocks_per_sm = 1;       // throughput
   std::uint32_t lanes = all_lanes;  // of each warp: those that take part
-  std::string_view where{};         // memory: "L1", "L2" of all SMs at once, "L2, one SM", "DRAM"
+  std::string_view where{};         // memory: "L1", "L2" of all SMs at once, "L2-one-SM", "DRAM"
   // What is left to chance, to show how it changes the value: "start" (when the warps of a block begin a
   // pass) or "place" (on which SMs the blocks of a cluster run). Otherwise warps begin together, and each
   // block of a cluster has an SM of its own.
