@@ -80,8 +80,8 @@ void add_repeats(std::span<const result> all, evaluation& e) {
   chart c{{"repeats", "Cycles of a link over how often it is repeated",
            "The typical count of cycles of a chain over its links: it falls towards the slope, which is the "
            "latency, as reading the clock is shared by more links."},
-          {"links", true},
-          {"cycles over links"},
+          {"length of the chain (links)", true},
+          {"latency over links (cycles)"},
           {}};
   for (const auto& [probe, threads] : {std::pair<std::string_view, unsigned>{"tile_shuffle_32", 32},
                                        {"syncwarp_diverged", 32},
