@@ -46,6 +46,19 @@ class told_by_barrier {
   }
 };
 
+// The same of the threads that take part, where not all of the block do.
+template <class Who>
+class told_among {
+  using word = std::uint32_t;
+
+ public:
+  __device__ __forceinline__ void begin(bool) const {}
+  __device__ __forceinline__ void tell() const {}
+  __device__ __forceinline__ unsigned asks_where() const { return 0; }
+  __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
+  __device__ __forceinline__ static word sync_and_tell(word said) { return Who::sync_and_tell(said); }
+};
+
 // This one uses a word of shared memory that the kernel provides. It is written only when the team gives up,
 // and reading it is faster than a barrier with a result.
 class told_in_word {
@@ -59,6 +72,9 @@ class told_in_word {
     if (first) *word_ = 0;
   }
   __device__ __forceinline__ void tell() const { *word_ = 1; }
+  __device__ __forceinline__ static word sync_and_tell(word said) {
+    return told_by_barrier::sync_and_tell(said);
+  }
   // The address of the word in shared memory, computed while others wait. The lowest bit is set to tell it
   // from 0 (do not read), since shared memory may begin at address 0.
   __device__ __forceinline__ unsigned asks_where() const {
@@ -105,6 +121,11 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   // Also used for blocks of one warp: the barrier of 32 threads takes 14 cycles, and a branch around it would
   // take more.
   __device__ __forceinline__ void sync() const { __syncthreads(); }
+  // The calling thread's number among those of its block that take part, and how many these are.
+  __device__ __forceinline__ static unsigned thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
+  __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
   using verdict = told_by_barrier;
 
@@ -136,14 +157,15 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     unsigned gave_up = 0;
     if (wait_words<Loop, 1>(epoch, [&](unsigned) { return polled_word<word>{polled, target}; }) == 0) {
       gave_up = 1;
-      if (is_first_lane()) {
-        volatile multi_grid_block& mine = record();
-        report_and_stop(handle_, mine,
-                        others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out,
-                        handle_.blocks);
-      }
+      report_given_up();
     }
     return gave_up;
+  }
+  // Of a wait by single looks: whether it is to end, after that was reported.
+  __device__ __forceinline__ bool ends_waiting(word epoch) const {
+    if (!gives_up(epoch)) return false;
+    report_given_up();
+    return true;
   }
 
   __device__ __forceinline__ static unsigned block() {
@@ -151,6 +173,13 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   }
 
  private:
+  __device__ __forceinline__ void report_given_up() const {
+    if (!is_first_lane()) return;
+    volatile multi_grid_block& mine = record();
+    report_and_stop(handle_, mine,
+                    others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out,
+                    handle_.blocks);
+  }
   __device__ __forceinline__ static bool is_first_lane() {
     unsigned mine;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));
@@ -195,6 +224,17 @@ class multi_grid_policy_with_word : public multi_grid_policy {
  public:
   using multi_grid_policy::multi_grid_policy;
   using verdict = told_in_word;
+};
+
+// The same for some warps of each block, while the others go their own way.
+template <class Who>
+class multi_grid_policy_of : public multi_grid_policy {
+ public:
+  using multi_grid_policy::multi_grid_policy;
+  using verdict = told_among<Who>;
+  __device__ __forceinline__ void sync() const { Who::sync(); }
+  __device__ __forceinline__ static unsigned thread() { return Who::thread(); }
+  __device__ __forceinline__ static unsigned threads() { return Who::threads; }
 };
 
 }}}  // namespace mgsync::v1::algorithm

@@ -72,7 +72,6 @@ class group_pass {
       : grids_(bound(handle, run), word()) {}
   __device__ __forceinline__ bool operator()(std::uint32_t) { return grids_.template sync<Order>(); }
 
- private:
   // Stores the bounds of the waits, which are known only at the launch, in the block's record.
   __device__ __forceinline__ static const arguments& bound(const arguments& handle,
                                                            const round_loop::device_run& run) {
@@ -81,8 +80,10 @@ class group_pass {
       mine.told = mine.watched = run.abort;
       mine.patience = mine.first_patience = static_cast<std::uint32_t>(run.budget_ns >> 20) + 1;
     }
-    return handle;  // the group's constructor has a barrier of the block after this
+    return handle;  // the group's constructor has a barrier of those who take part after this
   }
+
+ protected:
   __device__ __forceinline__ static std::uint32_t& word() {
     __shared__ std::uint32_t of_the_block;
     return of_the_block;
@@ -109,6 +110,43 @@ template <ordering Order>
 struct less_ordered_pass : group_pass<Order> {
   using group_pass<Order>::group_pass;
   using checked_form = fenced_pass<Order>;
+};
+
+// In two calls.
+class split_pass : public group_pass<ordering::acq_rel> {
+ public:
+  using group_pass::group_pass;
+  __device__ __forceinline__ bool operator()(std::uint32_t) {
+    return grids_.barrier_wait(grids_.barrier_arrive());
+  }
+};
+// By one warp of each block. The others, if there are any, wait for it at the block's barrier.
+class one_warp_pass {
+ public:
+  static constexpr bool bounded = true;
+  static constexpr bool carries_sum = false;
+  using arguments = multi_grid_handle;
+
+  __device__ __forceinline__ one_warp_pass(const arguments& handle, const round_loop::device_run& run) {
+    if (threadIdx.x < 32) new (&grids_) group(group_pass<ordering::acq_rel>::bound(handle, run));
+  }
+  one_warp_pass(const one_warp_pass&) = delete;
+  one_warp_pass& operator=(const one_warp_pass&) = delete;
+  __device__ __forceinline__ ~one_warp_pass() {
+    if (threadIdx.x < 32) grids_.~group();
+  }
+  __device__ __forceinline__ bool operator()(std::uint32_t) {
+    if (blockDim.x == 32) return grids_.sync();
+    __syncthreads();
+    const bool passed = threadIdx.x >= 32 || grids_.sync();
+    return __syncthreads_and(passed) != 0;
+  }
+
+ private:
+  using group = multi_grid_group_of<one_warp>;
+  union {
+    group grids_;  // in the first warp only
+  };
 };
 
 template <class Pass>
@@ -209,6 +247,14 @@ creation host_flags(const topology::group& group, const configuration& wanted, s
 
 creation library(const topology::group& group, const configuration& wanted, session& where) {
   return make(group, wanted, where, make_library<group_pass<ordering::acq_rel>>);
+}
+
+creation library_split(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<split_pass>);
+}
+
+creation library_one_warp(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<one_warp_pass>);
 }
 
 creation library_none(const topology::group& group, const configuration& wanted, session& where) {

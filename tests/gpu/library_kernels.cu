@@ -52,6 +52,17 @@ struct behind_less {
   }
 };
 
+struct by_looks {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
+    auto token = grids.barrier_arrive();
+    for (;;) {
+      const waited now = grids.barrier_try_wait(token);
+      if (now != waited::pending) return now == waited::passed;
+    }
+  }
+};
+
 template <class Pass, class Group>
 __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_handle& handle,
                                                 const board& slots, unsigned first, unsigned rounds, way how,
@@ -89,6 +100,45 @@ __global__ void __launch_bounds__(1024, resident_at_most_threads)
                  unsigned first, unsigned rounds, way how, findings* found) {
   with_a_group(handle,
                [&](auto& grids) { check_rounds_of<Pass>(grids, handle, slots, first, rounds, how, found); });
+}
+
+// Blocks of 96 threads: the warps of `Who` meet, and each of them publishes and reads; the others write to
+// shared memory for as long.
+template <class Who>
+__global__ void check_some(const __grid_constant__ multi_grid_handle handle,
+                           const __grid_constant__ board slots, unsigned first, unsigned rounds, way,
+                           findings* found) {
+  constexpr unsigned begin = Who::threads == 32 ? 64 : 32, end = begin + Who::threads;
+  __shared__ unsigned work[96];
+  __shared__ unsigned done;
+  const unsigned thread = thread_number(), blocks = gridDim.x, self = blockIdx.x;
+  if (thread == 0) done = 0;
+  __syncthreads();
+  if (thread < begin || thread >= end) {
+    for (unsigned i = 0; atomicAdd(&done, 0) == 0; ++i) work[thread] = i;
+    return;
+  }
+  {
+    auto grids = this_multi_grid(handle, Who{});
+    unsigned wrong = grids.num_threads() == grids.num_grids() * blocks * Who::threads ? 0 : 1;
+    const auto rank = (static_cast<unsigned long long>(handle.rank) * blocks + self) * Who::threads;
+    if (grids.thread_rank() != rank + (thread - begin)) ++wrong;
+    for (unsigned round = first; round != first + rounds; ++round) {
+      const unsigned slot = round % 2 * blocks;
+      if (thread == end - 1) slots.parts[grids.grid_rank()][slot + self] = round;
+      if (!grids.sync()) {
+        if (thread == begin) atomicAdd(&found->given_up, 1u);
+        break;
+      }
+      const unsigned workers = grids.num_grids() * blocks, other = (self + thread * 97 + round) % workers;
+      if (slots.parts[other / blocks][slot + other % blocks] != round) ++wrong;
+    }
+    if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
+  }
+  if (thread == begin) {
+    atomicAdd(&found->passed, rounds);
+    atomicExch(&done, 1u);
+  }
 }
 
 template <class Group>
@@ -179,7 +229,13 @@ __global__ void without_handle(int* unused) {
 }  // namespace
 
 check_kernel check_rounds_kernel(way how) {
-  return how == way::less ? check_rounds<behind_less> : check_rounds<in_one_or_two_calls>;
+  switch (how) {
+  case way::less: return check_rounds<behind_less>;
+  case way::looks: return check_rounds<by_looks>;
+  case way::one_warp: return check_some<one_warp>;
+  case way::some_warps: return check_some<some_warps<1, 32, 64>>;
+  default: return check_rounds<in_one_or_two_calls>;
+  }
 }
 leave_kernel leave_early_kernel() { return leave_early; }
 leave_kernel in_clusters_kernel() { return in_clusters; }

@@ -7,8 +7,9 @@
 
 namespace mgsync::test {
 
-// less: two rounds that order less ahead of each whole one.
-enum class way : unsigned { whole, split, mixed, less };
+// less: two rounds that order less ahead of each whole one. looks: in two calls, of which looks take the
+// second's place. one_warp, some_warps: these alone take part, while the others go their own way.
+enum class way : unsigned { whole, split, mixed, less, looks, one_warp, some_warps };
 
 // Every GPU's slots, two per block in turn.
 struct board {

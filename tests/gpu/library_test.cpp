@@ -24,10 +24,29 @@ class library : public testing::TestWithParam<int> {};
 TEST_P(library, is_a_barrier_at_every_shape_whole_split_mixed_and_behind_less) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
-  for (const way how : {way::whole, way::split, way::mixed, way::less})
+  for (const way how : {way::whole, way::split, way::mixed, way::less, way::looks})
     for (const auto& [per_sm, threads] :
          {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
       expect_sound(grids, per_sm == 0 ? 1 : per_sm * sms(), threads, how, 3, 200);
+}
+
+// One warp or two of each block meet while the others work.
+TEST_P(library, is_a_barrier_of_some_warps_of_each_block) {
+  MGSYNC_NEEDS_GPUS(GetParam());
+  multi_grid grids(first_gpus(GetParam()));
+  for (const way how : {way::one_warp, way::some_warps})
+    for (const unsigned blocks : {1u, sms(), 8 * sms()}) {
+      constexpr unsigned rounds = 300;
+      board_of board(grids, blocks);
+      found_by found(grids.gpus());
+      for (unsigned i = 0; i < 2; ++i)
+        grids.launch_each(check_rounds_kernel(how), blocks, 96, 0, {}, [&](unsigned local) {
+          return std::tuple(board.slots(), 1 + i * rounds, rounds, how, found.of(local));
+        });
+      grids.wait();
+      EXPECT_EQ(found.wrong(), 0u) << grids.algorithm();
+      for (unsigned g = 0; g < grids.gpus(); ++g) EXPECT_EQ(found.of(g)->passed, 2 * rounds * blocks);
+    }
 }
 
 TEST_P(library, takes_blocks_and_grids_of_any_dimensions) {

@@ -67,6 +67,28 @@ INSTANTIATE_TEST_SUITE_P(order, what_ships, testing::ValuesIn(small_shapes()), c
 INSTANTIATE_TEST_SUITE_P(order_of_all, what_ships, testing::Values(shipped{90, "sync", "all", 11}),
                          case_name);
 
+// One warp of each block, some warps that meet at a barrier of the block's, and looks in place of a wait.
+std::vector<shipped> other_forms() {
+  std::vector<shipped> all;
+  for (const char* shape : {"one_block", "one_gpu", "spread"}) all.push_back({90, "one_warp", shape});
+  for (const char* shape : {"one_block", "one_gpu"}) all.push_back({90, "try_wait", shape});
+  for (const int architecture : {80, 100}) all.push_back({architecture, "one_warp", "one_block"});
+  for (const int architecture : {80, 100}) all.push_back({architecture, "try_wait", "one_block"});
+  all.push_back({90, "one_warp", "counted", 3});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(other_forms, what_ships, testing::ValuesIn(other_forms()), case_name);
+
+// The reader knows a block's barrier number 0, of all of its threads: here all of them take part.
+TEST(some_warps, order_as_a_block_does) {
+  for (const int architecture : {80, 90}) {
+    auto text =
+        weakened(text_of("two_rounds", architecture, "some_warps"), "barrier\\.sync 1, 64;", "bar.sync 0;");
+    text = weakened(text, "barrier\\.red\\.or\\.pred out, 1, 64, in;", "bar.red.or.pred out, 0, in;");
+    for (const char* shape : {"two_warps", "one_gpu"}) expect_sound(text, "some_warps", shapes.at(shape));
+  }
+}
+
 // What orders less than a barrier by its name: all come, and something stale can be read behind it.
 class orders_less : public testing::TestWithParam<shipped> {};
 TEST_P(orders_less, all_come_and_something_stale_is_read) {
@@ -148,6 +170,8 @@ const std::vector<twin> twins{
      "bar.warp.sync -1;"},
     {"leaves_by_a_vote", 90, "sync", "one_block", "bar\\.red\\.or\\.pred(\\s+%p\\d+), 0, (%p\\d+)",
      "vote.sync.any.pred$1, $2, -1"},
+    {"warp_leaves_by_a_vote", 90, "one_warp", "one_block", "bar\\.warp\\.sync(\\s+)-1;", ""},
+    {"looks_without_acquire", 90, "try_wait", "one_block", "fence\\.acquire\\.sys;", ""},
     {"arrives_without_release", 90, "sync", "one_gpu", "fence\\.release\\.gpu;", ""},
     {"arrives_in_its_block_only", 90, "sync", "one_gpu", "red\\.relaxed\\.gpu", "red.relaxed.cta"},
     {"passes_a_gpu_without_acquire", 90, "sync", "one_gpu", "fence\\.acquire\\.sys;", ""},

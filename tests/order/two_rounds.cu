@@ -33,6 +33,14 @@ struct split {
     return grids.barrier_wait(grids.barrier_arrive());
   }
 };
+// Whose one look finds all there: those that find less feed nothing but the loop that a kernel has around it.
+struct by_looks {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    auto token = grids.barrier_arrive();
+    return grids.barrier_try_wait(token) == mgsync::waited::passed;
+  }
+};
 template <mgsync::ordering Order, mgsync::proxy Proxy = mgsync::proxy::generic>
 struct in_order {
   template <class Group>
@@ -55,6 +63,18 @@ extern "C" __global__ void sync_with_word(const __grid_constant__ mgsync::multi_
                                           unsigned* mine, const unsigned* theirs) {
   __shared__ std::uint32_t word;
   two_rounds_of(mgsync::this_multi_grid(handle, word), whole{}, mine, theirs);
+}
+extern "C" __global__ void one_warp(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,
+                                    const unsigned* theirs) {
+  two_rounds_of(mgsync::this_multi_grid(handle, mgsync::one_warp{}), whole{}, mine, theirs);
+}
+extern "C" __global__ void some_warps(const __grid_constant__ mgsync::multi_grid_handle handle,
+                                      unsigned* mine, const unsigned* theirs) {
+  two_rounds_of(mgsync::this_multi_grid(handle, mgsync::some_warps<1, 0, 64>{}), whole{}, mine, theirs);
+}
+extern "C" __global__ void try_wait(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,
+                                    const unsigned* theirs) {
+  two_rounds_of(mgsync::this_multi_grid(handle), by_looks{}, mine, theirs);
 }
 #define MGSYNC_ORDERED(NAME, ...)                                                                            \
   extern "C" __global__ void NAME(const __grid_constant__ mgsync::multi_grid_handle handle, unsigned* mine,  \

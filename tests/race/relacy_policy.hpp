@@ -130,13 +130,15 @@ class relacy_policy {
   }
   template <algorithm::polling Loop, unsigned N, class Words>
   bool wait_words(unsigned epoch, Words words) {
-    return wait_until(epoch, [&] {
-      bool here = true;
-      for (unsigned i = 0; i < N; ++i)
-        if (const auto w = words(i); w.address != nullptr)
-          here = here && algorithm::reached((*w.address)($).load(rl::mo_relaxed), w.target);
-      return all(here);
-    });
+    return wait_until(epoch, [&] { return all_reached<Loop, N>(words); });
+  }
+  template <algorithm::polling, unsigned N, class Words>
+  bool all_reached(Words words) {
+    bool here = true;
+    for (unsigned i = 0; i < N; ++i)
+      if (const auto w = words(i); w.address != nullptr)
+        here = here && algorithm::reached((*w.address)($).load(rl::mo_relaxed), w.target);
+    return all(here);
   }
   template <class Condition>
   bool wait_until(unsigned, Condition holds) {

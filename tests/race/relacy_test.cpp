@@ -134,6 +134,28 @@ struct relay_case {
   }
 };
 
+// Every even round in two calls, of which looks take the second's place.
+template <unsigned Counters, unsigned Replicas>
+struct looking_relay_case : relay_case<Counters, Replicas, way::released> {
+  using waiting = relay_case<Counters, Replicas, way::released>;
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    if (epoch % 2 != 0) return waiting::pass(p, memory, at, epoch);
+    relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
+    barrier.arrive(epoch);
+    const auto words = [&](unsigned i) {
+      const unsigned from = p.lane() + i * P::lanes;
+      return polled_word<relacy_word>{
+          from < at.members ? &memory.word(at.member, relay_layout{}.inbox(at.block % Replicas), from)
+                            : nullptr,
+          epoch};
+    };
+    rl::linear_backoff backoff;
+    while (!look_and_acquire<waiting::most_members>(p, words)) backoff.yield($);
+    p.sync();
+  }
+};
+
 // Every odd round is quiet, the others release first. NeedsPayload: quiet rounds are to order as well, which
 // must be caught.
 template <unsigned Counters, unsigned Replicas, bool NeedsPayload = false>
@@ -364,6 +386,8 @@ const std::vector<named_test> tests = {
     {"relay-spread-released", [] { algorithm_test<relay_case<2, 2, way::released>>("relay with 2 counters and 2 replicas that releases first", {system_store, system_wait}, {local_arrival}); }},
     {"relay-mixed", [] { algorithm_test<relay_case<1, 1, way::mixed>>("relay that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
     {"relay-spread-mixed", [] { algorithm_test<relay_case<2, 2, way::mixed>>("relay with 2 counters and 2 replicas that releases first or takes two calls", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-looks", [] { algorithm_test<looking_relay_case<1, 1>>("relay by looks", {system_store, system_wait}, {local_arrival}); }},
+    {"relay-spread-looks", [] { algorithm_test<looking_relay_case<2, 2>>("relay with 2 counters and 2 replicas by looks", {system_store, system_wait}, {local_arrival}); }},
     {"relay-quiet", [] { quiet_test<1, 1>("relay with quiet rounds"); }},
     {"relay-spread-quiet", [] { quiet_test<2, 2>("relay with 2 counters and 2 replicas with quiet rounds"); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},

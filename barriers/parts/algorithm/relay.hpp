@@ -56,7 +56,16 @@ MGSYNC_HD std::uint32_t arrive_released(P& p, typename P::word* arrival, bool te
   return none;
 }
 
-// The same in a round that releases nothing.
+// One look at a word of every lane in place of a wait. True: all are reached, and what came with them is
+// acquired.
+template <unsigned N = 1, class P, class Words>
+MGSYNC_HD bool look_and_acquire(P& p, Words words) {
+  if (!p.template all_reached<polling::inbox, N>(words)) return false;
+  p.fence_polled_system();
+  return true;
+}
+
+// arrive_released() in a round that releases nothing.
 template <class P>
 MGSYNC_HD std::uint32_t arrive_quietly(P& p, typename P::word* arrival, bool tells, bool asks,
                                        std::uint32_t none) {

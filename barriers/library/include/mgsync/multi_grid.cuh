@@ -35,6 +35,54 @@ enum class ordering : unsigned { none, release, acquire, acq_rel };
 // the calling threads have waited for before, or begin behind it.
 enum class proxy : unsigned { generic, async };
 
+// What barrier_try_wait() finds: somebody has not come yet; all have, as behind sync(); or given up.
+enum class waited : unsigned { pending, passed, lost };
+
+// Who takes part, of each block alike: all of its threads unless the group is made with one of these.
+// One warp, that which makes the group.
+struct one_warp {
+  static constexpr unsigned threads = 32;
+  __device__ __forceinline__ static unsigned thread() {
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+  }
+  __device__ __forceinline__ static void sync() { __syncwarp(); }
+  __device__ __forceinline__ static std::uint32_t sync_and_tell(std::uint32_t said) {
+    const int any = __any_sync(0xffffffffu, said != 0);
+    __syncwarp();  // a vote orders nothing
+    return static_cast<std::uint32_t>(any);
+  }
+};
+// The `Threads` threads from number `First` on, whole warps, which meet at the block's barrier number `Id`
+// (1 to 15; 0 is that of __syncthreads()). The kernel uses that number for nothing else while the group
+// lives.
+template <unsigned Id, unsigned First, unsigned Threads>
+struct some_warps {
+  static_assert(Id >= 1 && Id <= 15, "a block's barriers have the numbers 0 to 15, and 0 is __syncthreads()");
+  static_assert(First % 32 == 0 && Threads % 32 == 0 && Threads != 0, "whole warps take part");
+  static constexpr unsigned threads = Threads;
+  __device__ __forceinline__ static unsigned thread() {
+    return algorithm::multi_grid_policy::thread() - First;
+  }
+  __device__ __forceinline__ static void sync() {
+    asm volatile("barrier.sync %0, %1;" ::"n"(Id), "n"(Threads) : "memory");
+  }
+  __device__ __forceinline__ static std::uint32_t sync_and_tell(std::uint32_t said) {
+    std::uint32_t any;
+    asm volatile("{\n\t"
+                 ".reg .pred in, out;\n\t"
+                 "setp.ne.u32 in, %1, 0;\n\t"
+                 "barrier.red.or.pred out, %2, %3, in;\n\t"
+                 "selp.u32 %0, 1, 0, out;\n\t"
+                 "}"
+                 : "=r"(any)
+                 : "r"(said), "n"(Id), "n"(Threads)
+                 : "memory");
+    return any;
+  }
+};
+
 // All threads of the grids that one launch of mgsync::multi_grid started, one grid per GPU, alike in
 // dimensions.
 //
@@ -64,7 +112,7 @@ class multi_grid_group_over : private Policy::verdict {
  public:
   class arrival_token {
     friend class multi_grid_group_over;
-    std::uint32_t epoch_ = 0;
+    std::uint32_t epoch_ = 0, looks_ = 0;
   };
 
   // `place`: the word of shared memory that multi_grid_policy_with_word needs; none for multi_grid_policy.
@@ -92,7 +140,7 @@ class multi_grid_group_over : private Policy::verdict {
       if (!fits() || atomicExch(&record().open, 1u) != 0) why_not = apart;
       else if (why_not != 0) record().open = 0;
     }
-    if (algorithm::told_by_barrier::sync_and_tell(unknown | why_not) != 0) {
+    if (Policy::verdict::sync_and_tell(unknown | why_not) != 0) {
       this->tell();
       // The kernel runs without the barrier, and multi_grid::check() reports why.
       if (why_not == apart)
@@ -168,6 +216,30 @@ class multi_grid_group_over : private Policy::verdict {
     return leave(where);
   }
 
+  // A look in place of barrier_wait(): waits for the threads of its own block only. Called by all of them, of
+  // the same token, until it is not pending; work between looks delays nobody else.
+  __device__ __forceinline__ waited barrier_try_wait(arrival_token& token) {
+    constexpr std::uint32_t looks_per_question = 64;  // whether the wait is to end
+    const policy_type policy = this->policy();
+    token.looks_ = policy_type::kept(token.looks_ + 1);  // or the compiler unrolls a loop of looks 64 times
+    const bool asks = token.looks_ % looks_per_question == 0;
+    std::uint32_t passed = 0;
+    if (policy.in_team()) {
+      const auto word = [&](unsigned) {
+        return algorithm::polled_word<std::uint32_t>{words_.polled_, words_.share_ * token.epoch_};
+      };
+      if (algorithm::look_and_acquire(policy, word)) passed = 1;
+      else if (asks && policy.ends_waiting(token.epoch_)) lose();
+    } else if ((state_ & flags::lost) == 0 && handle_.blocks * handle_.gpus == 1) {
+      passed = 1;
+    }
+    if (Policy::verdict::sync_and_tell(passed) != 0) return waited::passed;
+    if (!asks && (state_ & flags::lost) == 0) return waited::pending;
+    if (Policy::verdict::sync_and_tell(state_ & flags::lost) == 0) return waited::pending;
+    state_ |= flags::lost;
+    return waited::lost;
+  }
+
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was
   // given up.
   __device__ __forceinline__ bool is_valid() const { return (state_ & flags::lost) == 0; }
@@ -193,10 +265,10 @@ class multi_grid_group_over : private Policy::verdict {
   static constexpr std::uint32_t apart =
       ~0u;  // `why_not` where the handle does not fit or is in use; other numbers: the group gave up before
 
-  static constexpr bool releases(ordering asked) {
+  __host__ __device__ static constexpr bool releases(ordering asked) {
     return asked == ordering::release || asked == ordering::acq_rel;
   }
-  static constexpr bool acquires(ordering asked) {
+  __host__ __device__ static constexpr bool acquires(ordering asked) {
     return asked == ordering::acquire || asked == ordering::acq_rel;
   }
 
@@ -274,10 +346,8 @@ class multi_grid_group_over : private Policy::verdict {
     return false;
   }
 
-  __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
-  __device__ __forceinline__ static unsigned thread() {
-    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  }
+  __device__ __forceinline__ static unsigned threads() { return policy_type::threads(); }
+  __device__ __forceinline__ static unsigned thread() { return policy_type::thread(); }
   __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
   __device__ __forceinline__ static unsigned block() { return policy_type::block(); }
 
@@ -299,6 +369,15 @@ class multi_grid_group_with_word : public multi_grid_group_over<algorithm::multi
   using multi_grid_group_over::multi_grid_group_over;
 };
 
+// The same for some of each block's threads, one_warp or some_warps, which alone make it and call it; thread
+// ranks and sizes count them alone. What the block's other threads wrote is covered if it was handed to these
+// by a barrier of the block, and what these have seen is handed to the others likewise.
+template <class Who>
+class multi_grid_group_of : public multi_grid_group_over<algorithm::multi_grid_policy_of<Who>> {
+ public:
+  using multi_grid_group_over<algorithm::multi_grid_policy_of<Who>>::multi_grid_group_over;
+};
+
 // The group of the calling kernel's launch, from the handle that the kernel was passed. Called by every
 // thread.
 __device__ __forceinline__ multi_grid_group this_multi_grid(const multi_grid_handle& handle) {
@@ -308,7 +387,13 @@ __device__ __forceinline__ multi_grid_group_with_word this_multi_grid(const mult
                                                                       std::uint32_t& shared_word) {
   return multi_grid_group_with_word(handle, shared_word);
 }
+template <class Who, unsigned Threads = Who::threads>
+__device__ __forceinline__ multi_grid_group_of<Who> this_multi_grid(const multi_grid_handle& handle, Who) {
+  return multi_grid_group_of<Who>(handle);
+}
 __device__ multi_grid_group this_multi_grid(const multi_grid_handle&&) = delete;  // of a temporary
+template <class Who, unsigned Threads = Who::threads>
+__device__ multi_grid_group_of<Who> this_multi_grid(const multi_grid_handle&&, Who) = delete;
 __device__ multi_grid_group_with_word this_multi_grid(const multi_grid_handle&&, std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1

@@ -49,10 +49,20 @@ std::set<std::string> callable(topology::device device, int members, int ranks) 
 // The same in every build, also in one without CUDA, NCCL or MPI: results of other machines are read there.
 TEST(barrier_facts, say_what_a_program_can_call) {
   using names = std::set<std::string>;
-  const names of_kernels{
-      "multigrid:library", "multigrid:library-none", "multigrid:library-acquire", "multigrid:library-release",
-      "multigrid:vendor",  "nccl-device:hub",        "nccl-device:per-block",     "nccl:graph",
-      "nccl:stream",       "nccl:graph-registered",  "nccl:stream-registered",    "mpi:default"};
+  const names of_kernels{"multigrid:library",
+                         "multigrid:library-none",
+                         "multigrid:library-split",
+                         "multigrid:library-one-warp",
+                         "multigrid:library-acquire",
+                         "multigrid:library-release",
+                         "multigrid:vendor",
+                         "nccl-device:hub",
+                         "nccl-device:per-block",
+                         "nccl:graph",
+                         "nccl:stream",
+                         "nccl:graph-registered",
+                         "nccl:stream-registered",
+                         "mpi:default"};
   EXPECT_EQ(callable(gpu, 2, 2), of_kernels);
   auto one_process = of_kernels;
   one_process.insert({"kernel-boundary:cooperative", "kernel-boundary:graph", "kernel-boundary:graph-join",
@@ -63,8 +73,8 @@ TEST(barrier_facts, say_what_a_program_can_call) {
   EXPECT_EQ(callable(gpu, 1, 1),
             (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph",
                    "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
-                   "multigrid:library-none", "multigrid:library-acquire", "multigrid:library-release",
-                   "multigrid:vendor"}));
+                   "multigrid:library-none", "multigrid:library-split", "multigrid:library-one-warp",
+                   "multigrid:library-acquire", "multigrid:library-release", "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
 }
@@ -77,7 +87,8 @@ TEST(barrier_facts, name_the_call_and_what_it_needs) {
   EXPECT_FALSE(library.by_host);
   const auto fastest = facts_of(at("multigrid", "auto", gpu, 4));
   EXPECT_TRUE(fastest.call.empty());
-  EXPECT_EQ(fastest.beside, (std::vector<std::string>{"multigrid:library", "multigrid:vendor"}));
+  EXPECT_EQ(fastest.beside, (std::vector<std::string>{"multigrid:library", "multigrid:library-split",
+                                                      "multigrid:library-one-warp", "multigrid:vendor"}));
   EXPECT_TRUE(facts_of(at("multigrid", "auto", host, 4)).beside.empty());
   EXPECT_EQ(facts_of(at("openmp", "runtime", host, 4)).call, "#pragma omp barrier");
   EXPECT_TRUE(facts_of(at("kernel-boundary", "graph", gpu, 4)).by_host);
