@@ -1,4 +1,4 @@
-"""SuperBench (written for 0.11): is this node normal, as a micro-benchmark with a metric for each point.
+"""SuperBench (written for 0.11 and 0.12): is this node normal, as a micro-benchmark with a metric for each point.
 
 Copy to superbench/benchmarks/micro_benchmarks/ and import it in that package's __init__.py; mgsync itself goes to
 $SB_MICRO_PATH/bin. In a configuration:
@@ -13,6 +13,7 @@ and as rules: `criteria: "lambda x: x > 1"`, `metrics: [mgsync-accept/.*_over_li
 import json
 import os
 import re
+import shlex
 
 from superbench.benchmarks import BenchmarkRegistry, Platform, ReturnCode
 from superbench.benchmarks.micro_benchmarks import MicroBenchmarkWithInvoke
@@ -39,8 +40,9 @@ class MgsyncAccept(MicroBenchmarkWithInvoke):
         for option in ('against', 'thresholds'):
             if getattr(self._args, option):
                 words += [f'--{option}', getattr(self._args, option)]
-        # 3, 4 and 5 are verdicts, and have metrics; SuperBench takes any other code than 0 for a failed run.
-        self._commands.append(' '.join(words) + ' || [ $? -ge 3 ]')
+        # 3, 4 and 5 are verdicts, and have metrics; SuperBench takes any other code than 0 for a failed run. With
+        # --log_flushing it starts the command without a shell.
+        self._commands.append(shlex.join(['bash', '-c', shlex.join(words) + ' || [ $? -ge 3 ]']))
         return True
 
     def _process_raw_result(self, cmd_idx, raw_output):

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import types
 
-MGSYNC, SOURCES = sys.argv[1], pathlib.Path(sys.argv[2])
+MGSYNC, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 
 # Of NHC 1.4.3: die() logs and ends the run with the code, dbg() says something where debugging is on.
 NHC = """
@@ -73,7 +73,7 @@ def has(name):
 
 
 def superbench_stub():
-    """Of SuperBench 0.11: what micro_base.py and the registry do around a plugin of a program."""
+    """Of SuperBench 0.11 and 0.12: what micro_base.py and the registry do around a plugin of a program."""
     import argparse
 
     class Result:
@@ -99,6 +99,7 @@ def superbench_stub():
         def add_parser_arguments(self):
             self._parser.add_argument("--bin_dir", type=str, default=None)
             self._parser.add_argument("--log_raw_data", action="store_true", default=False)
+            self._parser.add_argument("--log_flushing", action="store_true", default=False)
 
         def _preprocess(self):
             self.add_parser_arguments()
@@ -110,7 +111,9 @@ def superbench_stub():
             if not self._preprocess():
                 return False
             for index, command in enumerate(self._commands):
-                done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+                flushing = self._args.log_flushing  # as run_command: then the words are started without a shell
+                done = subprocess.run(shlex.split(command) if flushing else command, shell=not flushing, cwd=self._args.bin_dir,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
                 if done.returncode != 0:
                     self._result.set_return_code("MICROBENCHMARK_EXECUTION_FAILURE")
                     return False
@@ -140,9 +143,9 @@ def superbench():
     registered = superbench_stub() if not has("superbench") else None
     plugin = module_of(SOURCES / "integrations/superbench/mgsync_accept.py").MgsyncAccept
     assert registered is None or registered == {"mgsync-accept": plugin}
-    for code in (0, 5):
+    for code, more in ((0, ""), (5, ""), (5, " --log_flushing")):
         folder, record = node(code)
-        benchmark = plugin("mgsync-accept", parameters=f"--bin_dir {folder} --device host")
+        benchmark = plugin("mgsync-accept", parameters=f"--bin_dir {folder} --device host{more}")
         assert benchmark.run(), "a verdict is no failed run"
         result = benchmark._result.result
         assert result["exit_code"] == [code], result
@@ -196,10 +199,28 @@ def reframe_stub():
     return SanityError
 
 
+def real_reframe():
+    site = work / "site.py"
+    site.write_text("""site_configuration = {
+    'systems': [{'name': 'here', 'hostnames': ['.*'], 'partitions': [
+        {'name': 'node', 'scheduler': 'local', 'launcher': 'local', 'environs': ['any'], 'processor': {'num_cpus': 1}}]}],
+    'environments': [{'name': 'any'}], 'general': [{'remote_detect': False}]}
+""")
+    for code in (0, 5):
+        folder, record = node(code)
+        words = ["-C", site, "-c", SOURCES / "integrations/reframe/mgsync_accept.py", "-S", f"mgsync={folder}/mgsync", "-r",
+                 "--performance-report", "--nocolor"]
+        done = subprocess.run([sys.executable, "-c", "from reframe.frontend.cli import main; main()", *words], cwd=work, timeout=300,
+                              capture_output=True, text=True, check=False)
+        said = done.stdout + done.stderr
+        assert (done.returncode == 0) == (code == 0), said
+        wanted = "GPU_0_multigrid_auto_4x256" if code == 0 else f"sanity error: {record['sentence']}"
+        assert wanted in said, said
+
+
 def reframe():
     if has("reframe"):
-        print("the real ReFrame is here: run reframe -c integrations/reframe/mgsync_accept.py -l")
-        return
+        return real_reframe()
     error = reframe_stub()
     test_class = module_of(SOURCES / "integrations/reframe/mgsync_accept.py").mgsync_accept
     for code in (0, 5):
