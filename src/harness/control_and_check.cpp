@@ -5,7 +5,7 @@ namespace mgsync {
 std::optional<step> control_and_check::next() {
   if (count_ == 0 || asked_) return std::nullopt;
   asked_ = true;
-  const order check{.what = order::purpose::check, .count = count_};
+  const run_order check{.what = run_order::purpose::check, .count = count_};
   step both{{check, check}, 0, true};
   both.orders.front().fault = fault;
   return both;

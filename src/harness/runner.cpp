@@ -258,7 +258,7 @@ std::optional<std::vector<seen>> runner::perform(candidate& c, const step& asked
       interrupt(c);
       return std::nullopt;
     }
-    if (c.sampled && order.what == order::purpose::time)
+    if (c.sampled && order.what == run_order::purpose::time)
       beside_->look(c.beside, beside_->threads_here(c.planned->point));
     announce(c, what);
     seen mine;

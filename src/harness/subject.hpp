@@ -16,7 +16,7 @@
 namespace mgsync {
 
 // What one run is to do. Methods and checkers write orders, subjects carry them out.
-struct order {
+struct run_order {
   enum class purpose { time, check };
   purpose what = purpose::time;
   std::uint64_t count = 1;   // rounds | launches | links of a chain | repeats: what the method varies
@@ -25,9 +25,9 @@ struct order {
   std::uint64_t seed = 1;    // of the random numbers of a checking run
   std::string fault{};       // the fault to inject, for positive controls, named by the checker; empty: none
   std::uint32_t faulty = 0;  // the member, as its index in the group, that gets the fault
-  bool operator==(const order&) const = default;
+  bool operator==(const run_order&) const = default;
 };
-void fields(auto& way, order& o) {
+void fields(auto& way, run_order& o) {
   way.needs("what", o.what);
   way.needs("count", o.count);
   way.needs("units", o.units);
@@ -57,7 +57,7 @@ void fields(auto& way, check_counts& c) {
 
 // What one run showed. A method throws std::invalid_argument where a value that it needs is missing.
 struct seen {
-  order done;
+  run_order done;
   ending ended = ending::completed;
   std::string reason{};  // a sentence; empty when completed
   std::map<std::string, std::vector<double>>
@@ -92,7 +92,7 @@ class subject {
   virtual ~subject() = default;
   // Carries out one order on this process's members and returns when they have finished or were given up.
   // Collective over the ranks of the group. Never throws for what the subject did wrong: that is an ending.
-  virtual seen run(const order&) = 0;
+  virtual seen run(const run_order&) = 0;
   // Combines what each rank saw of the last run, and returns the same on all of them. Collective over the
   // whole job, including ranks without members. A subject of a single process needs no override.
   virtual seen put_together(seen mine) { return mine; }

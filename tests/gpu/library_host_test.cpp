@@ -8,13 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <mgsync/multi_grid.h>
 #include <mgsync/multi_grid.hpp>
 
-#include "src/base/cuda_driver.hpp"
 #include "tests/gpu/library_groups.hpp"
 #include "tests/gpu/needs_gpus.hpp"
 
@@ -409,9 +409,11 @@ class own_mapping {
  private:
   template <class Function>
   static Function entry(const char* name) {
-    return cuda::driver_function<Function>(name);
+    void* found = nullptr;
+    EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, nullptr), cudaSuccess);
+    return reinterpret_cast<Function>(found);
   }
-  static void must(CUresult status) { cuda::check_driver(status, "mapping memory"); }
+  static void must(CUresult status) { ASSERT_EQ(status, CUDA_SUCCESS); }
 
   std::size_t bytes_ = 0;
   CUmemGenericAllocationHandle memory_ = 0;

@@ -18,7 +18,7 @@ namespace mgsync {
 
 // Orders that are carried out back to back on one object of the subject.
 struct step {
-  std::vector<mgsync::order> orders;
+  std::vector<run_order> orders;
   std::uint32_t batch = 0;  // of sampling; the subject is created anew for each batch, so that its placement
                             // in memory is part of the spread
   bool preparing = false;   // a pilot: makes no sample and is not interleaved with other points

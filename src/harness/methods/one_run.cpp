@@ -16,7 +16,7 @@ std::optional<step> one_run::next(std::chrono::nanoseconds spent) {
   why_ = stop_reason::none;
   step batch;
   batch.batch = batch_;
-  batch.orders.assign(settings_.warm_ups + settings_.runs_per_batch, order{.count = settings_.count});
+  batch.orders.assign(settings_.warm_ups + settings_.runs_per_batch, run_order{.count = settings_.count});
   return batch;
 }
 

@@ -12,7 +12,7 @@ outcome_of_runs::outcome_of_runs(std::uint32_t runs) : asked_(runs) {
 
 std::optional<step> outcome_of_runs::next(std::chrono::nanoseconds) {
   if (runs_ == asked_) return std::nullopt;
-  return step{{order{.seed = runs_ + 1}},
+  return step{{run_order{.seed = runs_ + 1}},
               runs_,
               false};  // each run on a new object, as one that hung cannot be used again
 }

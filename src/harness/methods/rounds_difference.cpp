@@ -27,7 +27,7 @@ void rounds_difference::resume(std::span<const sample> before, std::uint32_t nex
 step rounds_difference::pilot_step() const {
   step pilot;
   pilot.preparing = true;
-  pilot.orders.assign(3, order{.count = pilot_rounds_});
+  pilot.orders.assign(3, run_order{.count = pilot_rounds_});
   return pilot;
 }
 

@@ -36,14 +36,14 @@ barrier_subject::barrier_subject(communicator& job, const point& p, const cell& 
       timeout_(timeout),
       work_units_(static_cast<std::uint32_t>(p.number(axes::work).value_or(0))) {}
 
-seen barrier_subject::run(const order& asked) {
+seen barrier_subject::run(const run_order& asked) {
   run_request request;
   request.rounds = static_cast<std::uint32_t>(asked.count);
   request.seed = seed_;
   // The remaining time-out is for telling the other ranks, and writing down what happened.
   began_ = clock::now();
   request.deadline = began_ + timeout_ * 3 / 5;
-  if (asked.what == order::purpose::check) {
+  if (asked.what == run_order::purpose::check) {
     request.mode = run_mode::check;
     if (asked.fault == early_arrival) request.fault.what = fault::kind::arrive_early;
     request.fault.member = asked.faulty;
@@ -80,7 +80,7 @@ seen barrier_subject::put_together(seen came) {
   }
   if (came.ended != ending::completed) return came;
   const auto rounds = static_cast<double>(came.done.count);
-  if (came.done.what == order::purpose::check) {
+  if (came.done.what == run_order::purpose::check) {
     came.checked = check_counts{came.done.count, all.observations, all.violations};
     if (all.violations > 0)
       came.checked->example = violation_sentence(point_, where_->group, all, came.done.count);

@@ -33,7 +33,7 @@ class barrier_subject final : public subject {
   barrier_subject(communicator& job, const point&, const cell&, std::vector<unsigned> mine,
                   std::unique_ptr<mgsync::barrier>, std::uint64_t seed, std::chrono::nanoseconds timeout);
 
-  seen run(const order&) override;
+  seen run(const run_order&) override;
   seen put_together(seen mine) override;
 
  private:

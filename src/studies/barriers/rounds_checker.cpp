@@ -37,7 +37,7 @@ std::optional<step> rounds_checker::next() {
   if (launches_left_ == 0 || !refuted_.empty()) return std::nullopt;
   step one;
   one.preparing = true;
-  one.orders.push_back({.what = order::purpose::check, .count = per_launch_, .seed = seed_});
+  one.orders.push_back({.what = run_order::purpose::check, .count = per_launch_, .seed = seed_});
   // The first rounds of a new object are checked before the control, whose own violations would hide theirs.
   if (trivial_ || verdict_.rounds == 0 || verdict_.control_flagged) return one;
   one.orders.front().count = control_rounds_;
@@ -47,7 +47,7 @@ std::optional<step> rounds_checker::next() {
 }
 
 void rounds_checker::take(const step& asked, std::span<const seen> came) {
-  if (asked.orders.front().what == order::purpose::time) return take_sample(came.back());
+  if (asked.orders.front().what == run_order::purpose::time) return take_sample(came.back());
   if (asked.orders.front().fault.empty()) return take_rounds(came.front());
   take_control(came.front());
 }

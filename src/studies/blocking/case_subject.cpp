@@ -42,7 +42,7 @@ class case_subject final : public subject {
   case_subject(std::shared_ptr<case_crew> crew, std::size_t first, std::string broken)
       : crew_(std::move(crew)), first_(first), broken_(std::move(broken)) {}
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     const auto died = [&](std::string why) {
       came.ended = ending::died;

@@ -169,7 +169,7 @@ class gpu_launches final : public subject {
  public:
   explicit gpu_launches(const gpu_launch& asked) : all_(asked), how_(asked.kind->make(all_)) {}
 
-  seen run(const order& order) override {
+  seen run(const run_order& order) override {
     using clock = std::chrono::steady_clock;
     const waiting plain{static_cast<std::uint32_t>(order.units),
                         static_cast<std::uint32_t>(order.unit_us * 1e3 + 0.5), nullptr};

@@ -26,7 +26,7 @@ class nodes_in_a_graph final : public subject {
     words_ = cuda::memory::on_gpu(ordinal, 256);
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     const cuda::device_scope scope(ordinal_);
     if (asked.count != count_) make(asked.count);
     seen came{.done = asked};

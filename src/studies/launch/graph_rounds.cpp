@@ -20,10 +20,10 @@ class rounds_in_a_graph final : public subject {
     timed_ = graph_of([](unsigned) { return counted_round{}; }, empty_kernel(), true);
   }
 
-  seen run(const order& ordered) override {
+  seen run(const run_order& ordered) override {
     const cuda::device_scope scope(asked_.gpus.front());
     seen came{.done = ordered};
-    if (ordered.what == order::purpose::check) check(came);
+    if (ordered.what == run_order::purpose::check) check(came);
     else {
       const auto begin = clock::now();
       launch(timed_);

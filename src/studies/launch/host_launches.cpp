@@ -45,7 +45,7 @@ class host_launches final : public subject {
 
   unsigned team() const { return team_; }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     const std::chrono::nanoseconds unit(
         static_cast<std::int64_t>(static_cast<double>(asked.units) * asked.unit_us * 1e3));
     const auto begin = clock::now();

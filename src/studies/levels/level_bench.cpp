@@ -108,7 +108,7 @@ class probe_subject final : public subject {
   probe_subject(std::shared_ptr<bench> shared, const level_probe& what)
       : bench_(std::move(shared)), what_(what) {}
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     for (;;) {
       const auto saw = run_at_its_place(launch_for(asked.count), came.reason);

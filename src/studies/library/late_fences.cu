@@ -61,7 +61,7 @@ class late_fences final : public subject {
     if (waits()) grids_.prepare(wait_for_the_last, blocks_, threads_);
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     try {
       fence(came);

@@ -87,12 +87,12 @@ class stencil_steps final : public subject {
     else if (is_graph()) graph_ = captured();
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     const cuda::device_scope scope(on_.ordinals().front());
     seen came{.done = asked};
     try {
       const auto steps = static_cast<unsigned>(asked.count);
-      if (asked.what == order::purpose::check) check(steps, came);
+      if (asked.what == run_order::purpose::check) check(steps, came);
       else {
         const auto begin = clock::now();
         make(steps);

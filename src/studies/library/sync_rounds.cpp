@@ -28,10 +28,10 @@ class sync_rounds final : public subject {
     board_.emplace(grids_.allocate(board_bytes() + 2 * sizeof(unsigned long long)));
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     try {
-      if (asked.what == order::purpose::check) check(asked, came);
+      if (asked.what == run_order::purpose::check) check(asked, came);
       else time(asked, came);
     } catch (const timeout_error& error) {
       came.ended = ending::stuck;
@@ -48,9 +48,9 @@ class sync_rounds final : public subject {
   // Two slots of a word for each block, in whole lines.
   std::size_t board_bytes() const { return (2 * blocks_ * sizeof(std::uint32_t) + 127) / 128 * 128; }
 
-  unsigned turns_of(const order& asked) const { return static_cast<unsigned>(asked.count) / sites_; }
+  unsigned turns_of(const run_order& asked) const { return static_cast<unsigned>(asked.count) / sites_; }
 
-  void time(const order& asked, seen& came) {
+  void time(const run_order& asked, seen& came) {
     const auto begin = clock::now();
     grids_.launch(timed_, blocks_, threads_, 0, {}, turns_of(asked));
     grids_.wait();
@@ -60,7 +60,7 @@ class sync_rounds final : public subject {
   unsigned long long* counts(unsigned gpu) const {
     return reinterpret_cast<unsigned long long*>(board_->part_as<std::byte>(gpu, gpu) + board_bytes());
   }
-  void check(const order& asked, seen& came) {
+  void check(const run_order& asked, seen& came) {
     for (unsigned g = 0; g < grids_.gpus(); ++g) {
       const cuda::device_scope scope(grids_.ordinal(g));
       cuda::check(cudaMemset(counts(g), 0, 2 * sizeof(unsigned long long)), "clearing counts");

@@ -32,7 +32,7 @@ class block_runs final : public subject {
                 "copying numbers");
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     const bool loop = asked_.what == block_quantity::loop;
     const auto count = loop ? static_cast<unsigned>(asked.count) * asked_.workers

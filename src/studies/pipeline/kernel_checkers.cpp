@@ -11,8 +11,8 @@ namespace mgsync::pipeline {
 
 namespace {
 
-order check_of(std::size_t which, std::string_view fault) {
-  return {.what = order::purpose::check, .units = which, .fault = std::string(fault)};
+run_order check_of(std::size_t which, std::string_view fault) {
+  return {.what = run_order::purpose::check, .units = which, .fault = std::string(fault)};
 }
 
 template <class Row>
@@ -46,8 +46,8 @@ std::optional<step> kernel_checker::next() {
   return step{.orders = checking_runs(), .preparing = true};
 }
 
-std::vector<order> product_checker::checking_runs() const {
-  std::vector<order> all;
+std::vector<run_order> product_checker::checking_runs() const {
+  std::vector<run_order> all;
   for (std::size_t i = 0; i < plan_->checks; ++i)
     for (const std::string_view fault : {std::string_view{}, fault_of_products})
       all.push_back(check_of(i, fault));
@@ -76,8 +76,8 @@ void product_checker::add_to(result& r) const {
         {std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
 }
 
-std::vector<order> handover_checker::checking_runs() const {
-  std::vector<order> all;
+std::vector<run_order> handover_checker::checking_runs() const {
+  std::vector<run_order> all;
   for (std::size_t i = 0; i < plan_->recorded.size(); ++i) {
     const synthetic_row& r = plan_->recorded[i];
     all.push_back(check_of(i, {}));

@@ -53,7 +53,7 @@ class kernel_checker : public checker {
 
  protected:
   explicit kernel_checker(std::shared_ptr<const kernel_plan> plan) : plan_(std::move(plan)) {}
-  virtual std::vector<order> checking_runs() const = 0;
+  virtual std::vector<run_order> checking_runs() const = 0;
 
   std::shared_ptr<const kernel_plan> plan_;
   checks checks_;
@@ -74,7 +74,7 @@ class product_checker final : public kernel_checker {
   void add_to(result&) const override;
 
  private:
-  std::vector<order> checking_runs() const override;
+  std::vector<run_order> checking_runs() const override;
 
   double largest_ = 0;
 };
@@ -89,7 +89,7 @@ class handover_checker final : public kernel_checker {
   void add_to(result&) const override;
 
  private:
-  std::vector<order> checking_runs() const override;
+  std::vector<run_order> checking_runs() const override;
 
   std::vector<stamp_row> stamps_;
 };

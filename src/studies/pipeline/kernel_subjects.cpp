@@ -61,11 +61,11 @@ class product_subject final : public subject {
     timer_.time_ns([&](cudaStream_t stream) { kernel_.launch(launch_of(row), on, stream); }, 200, 2);
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     try {
       const cuda::device_scope scope(gpu_);
-      asked.what == order::purpose::time ? time(asked, came) : check(asked, came);
+      asked.what == run_order::purpose::time ? time(asked, came) : check(asked, came);
     } catch (const api_error& error) {
       came.ended = ending::died;
       came.reason = error.what();
@@ -85,7 +85,7 @@ class product_subject final : public subject {
     cuda::check(cudaStreamSynchronize(timer_.stream()), "multiplying");
   }
 
-  void time(const order& asked, seen& came) {
+  void time(const run_order& asked, seen& came) {
     const product_row& r = plan_->products.at(asked.units);
     gemm_operands on = operands_.operands();
     on.size = r.size;
@@ -96,7 +96,7 @@ class product_subject final : public subject {
         timer_.time_ns([&](cudaStream_t stream) { kernel_.launch(launch_of(r), on, stream); }, launches, 1);
   }
 
-  void check(const order& asked, seen& came) {
+  void check(const run_order& asked, seen& came) {
     const product_check_setting& c = checks_.at(asked.units);
     random_product product(c.size, asked.seed);
     kernel_.launch({of_.instance, c.buffers, of_.producers, c.blocks, {}}, product.operands(), nullptr);
@@ -124,11 +124,11 @@ class synthetic_subject final : public subject {
   synthetic_subject(semaphore kind, int gpu, std::shared_ptr<const kernel_plan> plan)
       : kind_(kind), gpu_(gpu), plan_(std::move(plan)), stream_(cuda::make_stream()) {}
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     try {
       const cuda::device_scope scope(gpu_);
-      if (asked.what == order::purpose::time) {
+      if (asked.what == run_order::purpose::time) {
         const auto once = run_synthetic(setting_of(plan_->synthetic.at(asked.units)), false, stream_.get());
         came.values["cycles"] = {static_cast<double>(once.cycles)};
       } else {
@@ -152,7 +152,7 @@ class synthetic_subject final : public subject {
             static_cast<int>(r.math_cycles)};
   }
 
-  void record(const order& asked, seen& came) {
+  void record(const run_order& asked, seen& came) {
     const synthetic_row& r = plan_->recorded.at(asked.units);
     auto setting = setting_of(r);
     setting.releases_early = asked.fault == fault_of_stages;

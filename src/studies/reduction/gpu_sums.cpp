@@ -25,7 +25,7 @@ reading reading_of(const gpu_sum& asked) {
 // Sums of one GPU, one after the other in a stream.
 class gpu_sums : public subject {
  public:
-  seen run(const order& order) final {
+  seen run(const run_order& order) final {
     const cuda::device_scope scope(asked_.ordinal);
     const bool faulty = order.fault == leave_out_the_last;
     prepare(order.count, faulty);

@@ -68,7 +68,7 @@ class rank_sums final : public subject {
   rank_sums(const rank_sums&) = delete;
   rank_sums& operator=(const rank_sums&) = delete;
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     if (asked.count > sums_in_a_run) throw std::invalid_argument("too many sums in one run of ranks");
     seen came{.done = asked};
     const bool faulty = asked.fault == leave_out_the_last;

@@ -45,7 +45,7 @@ class sums final : public subject {
 
   bool has_its_team() const { return team_ == asked_.threads; }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     const bool faulty = asked.fault == leave_out_the_last;
     const auto count = faulty ? count_ - 1 : count_;

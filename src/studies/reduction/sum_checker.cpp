@@ -12,7 +12,7 @@ class sum_checker final : public checker {
   std::optional<step> next() override {
     if (asked_) return std::nullopt;
     asked_ = true;
-    return step{{order{.what = order::purpose::check, .fault = leave_out_the_last}}, 0, true};
+    return step{{run_order{.what = run_order::purpose::check, .fault = leave_out_the_last}}, 0, true};
   }
   void take(const step&, std::span<const seen> came) override {
     for (const auto& run : came) checks_.add(run);

@@ -51,7 +51,7 @@ one_kernel_each::one_kernel_each(const several_sum& asked, several_parts parts)
   }
 }
 
-seen one_kernel_each::run(const order& order) {
+seen one_kernel_each::run(const run_order& order) {
   const bool faulty = order.fault == leave_out_the_last;
   seen came{.done = order};
   std::string trouble = prepare(order.count);

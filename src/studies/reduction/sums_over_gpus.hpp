@@ -50,7 +50,7 @@ class one_kernel_each : public subject {
  public:
   one_kernel_each(const several_sum&, several_parts);
 
-  seen run(const order&) final;
+  seen run(const run_order&) final;
   seen put_together(seen mine) final { return put_sums_together(asked_.where->ranks(), std::move(mine)); }
 
  protected:

@@ -20,7 +20,7 @@ class gpu_kernels : public subject {
       for (const int kernel : one.kernels) launches_.emplace_back(like).kernel = one.kernel_name(kernel);
   }
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     for (const auto& launch : launches_) {
       const auto saw = runner_->run(launch, came.reason);

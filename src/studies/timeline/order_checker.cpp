@@ -12,7 +12,8 @@ namespace mgsync::timelines {
 std::optional<step> order_checker::next() {
   if (asked_control_) return std::nullopt;
   asked_control_ = true;
-  return step{.orders = {{.what = order::purpose::check, .count = 32, .fault = "early"}}, .preparing = true};
+  return step{.orders = {{.what = run_order::purpose::check, .count = 32, .fault = "early"}},
+              .preparing = true};
 }
 
 void order_checker::take(const step& asked, std::span<const seen> came) {

@@ -48,7 +48,7 @@ class recorded_barrier final : public subject {
                    std::unique_ptr<barrier> made, std::unique_ptr<common_clock> clock)
       : settings_(given), where_(std::move(where)), clock_(std::move(clock)), barrier_(std::move(made)) {}
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     run_request request;
     request.rounds = static_cast<std::uint32_t>(asked.count);

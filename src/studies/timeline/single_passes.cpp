@@ -6,7 +6,7 @@ namespace mgsync::timelines {
 
 std::optional<step> single_passes::next(std::chrono::nanoseconds) {
   if (batch_ == batches) return std::nullopt;
-  return step{{order{}}, batch_, false};
+  return step{{run_order{}}, batch_, false};
 }
 
 void single_passes::take(const step& asked, std::span<const seen> came) {

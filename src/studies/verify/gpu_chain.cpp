@@ -10,7 +10,7 @@ class gpu_chain final : public subject {
   gpu_chain(std::unique_ptr<probes::runner> runner, const probes::probe& chain, bool looped, unsigned passes)
       : runner_(std::move(runner)), chain_(chain), looped_(looped), passes_(passes) {}
 
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     probes::probe_order launch;
     launch.kernel = chain_.kernel_name(looped_ ? probes::loop_256 : static_cast<int>(asked.count));
     launch.loops = looped_ ? static_cast<std::uint32_t>(asked.count / 256) : 1;

@@ -45,7 +45,7 @@ std::uint64_t ticks() {
 
 }  // namespace
 
-seen host_chain::run(const order& asked) {
+seen host_chain::run(const run_order& asked) {
   if (asked.count == 0 || asked.count % links_at_once != 0)
     throw std::invalid_argument(
         fmt::format("a chain of {} links; accepted: multiples of {}", asked.count, links_at_once));

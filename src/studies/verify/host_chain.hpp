@@ -21,7 +21,7 @@ class host_chain final : public subject {
   // each run.
   host_chain(operation what, int cpu) : what_(what), cpu_(cpu) {}
 
-  seen run(const order&) override;
+  seen run(const run_order&) override;
 
  private:
   operation what_;

@@ -15,7 +15,7 @@ namespace mgsync { namespace {
 class scripted final : public subject {
  public:
   explicit scripted(std::function<void(seen&)> script) : script_(std::move(script)) {}
-  seen run(const order& asked) override {
+  seen run(const run_order& asked) override {
     seen came{.done = asked};
     came.values["cycles"] = {23 + 4.0 * static_cast<double>(asked.count)};
     script_(came);
@@ -36,7 +36,7 @@ class scripted final : public subject {
 class right_sum final : public checker {
  public:
   std::optional<step> next() override {
-    return asked_++ == 0 ? std::optional(step{{order{.what = order::purpose::check}}, 0, true})
+    return asked_++ == 0 ? std::optional(step{{run_order{.what = run_order::purpose::check}}, 0, true})
                          : std::nullopt;
   }
   void take(const step&, std::span<const seen> came) override {
@@ -108,7 +108,7 @@ TEST(runner, says_when_a_figure_means_little) {
   int runs = 0;
   const run_of_study done({chain("shaken", [&runs](seen& s) {
     s.values[std::string(taken_from_members)] = {
-        s.done.what == order::purpose::time && ++runs % 3 == 0 ? 0.4 : 0.0};
+        s.done.what == run_order::purpose::time && ++runs % 3 == 0 ? 0.4 : 0.0};
   })});
   const auto& doubts = done.results.front().doubts;
   const auto found = std::ranges::find(doubts, doubt_kinds::switches, &doubt::kind);
@@ -174,7 +174,7 @@ TEST(runner, says_where_the_time_went) {
   auto job = communicator::single(std::chrono::seconds(5));
   runner measuring(job, dog, {}, nullptr, {});
   const std::vector all{chain("good", [](seen& s) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == order::purpose::check ? 20 : 5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(s.done.what == run_order::purpose::check ? 20 : 5));
   })};
   measuring.run(all);
   EXPECT_GE(measuring.spent().checking, std::chrono::milliseconds(20));

@@ -18,9 +18,9 @@
 namespace mgsync { namespace {
 
 using namespace std::chrono_literals;
-using answer = std::function<seen(const order&, const step&)>;
+using answer = std::function<seen(const run_order&, const step&)>;
 
-seen with(const order& asked, std::map<std::string, std::vector<double>> values) {
+seen with(const run_order& asked, std::map<std::string, std::vector<double>> values) {
   return {.done = asked, .values = std::move(values)};
 }
 
@@ -56,7 +56,9 @@ std::vector<double> chain(std::uint64_t links, int samples, int late_every) {
 
 TEST(slope, finds_the_cycles_of_a_link_beside_late_samples) {
   slope asked({{64, 128, 256, 512}, 6});
-  carry_out(asked, [](const order& o, const step&) { return with(o, {{"cycles", chain(o.count, 20, 5)}}); });
+  carry_out(asked, [](const run_order& o, const step&) {
+    return with(o, {{"cycles", chain(o.count, 20, 5)}});
+  });
   const auto values = asked.values();
   EXPECT_DOUBLE_EQ(named(values, "latency").median, 4);
   EXPECT_DOUBLE_EQ(named(values, "latency").ci95_high, 4);
@@ -71,7 +73,7 @@ TEST(slope, finds_the_cycles_of_a_link_beside_late_samples) {
 // The instruction cache: beyond 256 links each costs 7 cycles (paper 000's table of repeats, 5.3 to 7.3).
 TEST(slope, says_by_its_residual_that_a_chain_is_no_line) {
   slope asked({{64, 128, 256, 512}, 6});
-  carry_out(asked, [](const order& o, const step&) {
+  carry_out(asked, [](const run_order& o, const step&) {
     const auto n = static_cast<double>(o.count);
     return with(o, {{"cycles", {std::floor(23 + 4 * std::min(n, 256.0) + 7 * std::max(n - 256, 0.0))}}});
   });
@@ -86,7 +88,7 @@ TEST(slope, refuses_what_is_no_measurement) {
   EXPECT_THROW(mode_of({}), std::invalid_argument);
   EXPECT_THROW(fit_line(std::vector{1.0, 1.0}, std::vector{1.0, 2.0}), std::invalid_argument);
   slope asked({{1, 2}, 1});
-  EXPECT_THROW(carry_out(asked, [](const order& o, const step&) { return with(o, {}); }),
+  EXPECT_THROW(carry_out(asked, [](const run_order& o, const step&) { return with(o, {}); }),
                std::invalid_argument);
 }
 
@@ -96,7 +98,7 @@ TEST(slope, of_each_place_by_itself) {
   settings.medians = true;
   settings.place = "sm";
   slope asked(settings);
-  carry_out(asked, [](const order& o, const step&) {
+  carry_out(asked, [](const run_order& o, const step&) {
     seen came{.done = o};
     for (const double sm : {0, 1, 2})
       for (const double off : {-1.0, 0.0, 5.0}) {
@@ -113,7 +115,7 @@ TEST(slope, of_each_place_by_itself) {
   EXPECT_DOUBLE_EQ(asked.samples().front().at("median_16"), 100 + 210 * 16);
   slope without(settings);
   EXPECT_THROW(carry_out(without,
-                         [](const order& o, const step&) {
+                         [](const run_order& o, const step&) {
                            return with(o, {{"cycles", {10, 20}}, {"sm", {0}}});
                          }),
                std::invalid_argument);
@@ -121,7 +123,7 @@ TEST(slope, of_each_place_by_itself) {
 
 TEST(rate, is_the_median_over_places_and_their_extremes) {
   rate asked({});
-  carry_out(asked, [](const order& o, const step&) { return with(o, {{"per_cycle", {0.9, 1.0, 0.5}}}); });
+  carry_out(asked, [](const run_order& o, const step&) { return with(o, {{"per_cycle", {0.9, 1.0, 0.5}}}); });
   const auto values = asked.values();
   EXPECT_DOUBLE_EQ(named(values, "throughput").median, 0.9);
   EXPECT_EQ(named(values, "throughput").better, better::more);
@@ -130,7 +132,7 @@ TEST(rate, is_the_median_over_places_and_their_extremes) {
   EXPECT_EQ(asked.samples().size(), 3U);
   rate without({});
   EXPECT_THROW(carry_out(without,
-                         [](const order& o, const step&) {
+                         [](const run_order& o, const step&) {
                            return with(o, {{"per_cycle", {}}});
                          }),
                std::invalid_argument);
@@ -152,7 +154,7 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
     std::normal_distribution<double> jitter(0, 0.5);
     rounds_difference asked({});
     std::map<std::uint32_t, double> shift;
-    carry_out(asked, [&](const order& o, const step& s) {
+    carry_out(asked, [&](const run_order& o, const step& s) {
       if (!shift.contains(s.batch)) shift[s.batch] = 1 + 0.01 * jitter(random);
       return with(
           o, {{"duration_us",
@@ -168,7 +170,7 @@ TEST(rounds_difference, finds_the_latency_behind_the_cost_of_a_start) {
 
 TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
   // What starts a run takes seconds, and 30 us more ahead of the shorter one.
-  const auto starts_late = [](const order& o, const step&) {
+  const auto starts_late = [](const run_order& o, const step&) {
     return with(o, {{"duration_us", {12e6 + 0.5 * static_cast<double>(o.count) + (o.count == 1 ? 30 : 0)}}});
   };
   rounds_difference_settings settings;
@@ -178,12 +180,12 @@ TEST(rounds_difference, gives_no_figure_where_a_start_hides_the_rounds) {
   EXPECT_EQ(asked.void_because(), "a run of 1 round(s) took 12000030 us and one of 2 12000001: what it takes "
                                   "to start a run hides its rounds");
   rounds_difference above(settings);
-  carry_out(above, [](const order& o, const step&) {
+  carry_out(above, [](const run_order& o, const step&) {
     return with(o, {{"duration_us", {12e6 + 200 * static_cast<double>(o.count)}}});
   });
   EXPECT_NE(above.void_because(), "");
   rounds_difference sound(settings);
-  carry_out(sound, [](const order& o, const step&) {
+  carry_out(sound, [](const run_order& o, const step&) {
     return with(o, {{"duration_us", {100 + 0.5 * static_cast<double>(o.count)}}});
   });
   EXPECT_EQ(sound.void_because(), "");
@@ -196,7 +198,7 @@ TEST(rounds_difference, spends_its_time_on_new_objects_where_they_differ) {
   std::normal_distribution<double> one(0, 1);
   rounds_difference asked({});
   std::map<std::uint32_t, double> shift;
-  carry_out(asked, [&](const order& o, const step& s) {
+  carry_out(asked, [&](const run_order& o, const step& s) {
     if (!shift.contains(s.batch)) shift[s.batch] = 1 + 0.015 * one(random);
     return with(o, {{"duration_us",
                      {9 + 2 * shift[s.batch] * (1 + 0.002 * one(random)) * static_cast<double>(o.count)}}});
@@ -214,7 +216,7 @@ TEST(rounds_difference, stops_for_time_and_goes_on_from_an_earlier_command) {
   settings.stopping.precision = 1e-6;
   std::mt19937_64 random(3);
   std::normal_distribution<double> jitter(1, 0.1);
-  const answer noisy = [&](const order& o, const step&) {
+  const answer noisy = [&](const run_order& o, const step&) {
     return with(o, {{"duration_us", {9 + 2 * jitter(random) * static_cast<double>(o.count)}}});
   };
   rounds_difference asked(settings);
@@ -235,7 +237,7 @@ TEST(rounds_difference, takes_given_lengths_and_other_values_per_round) {
   settings.value = "total_us";
   settings.per_round = {"call_us"};
   rounds_difference asked(settings);
-  carry_out(asked, [](const order& o, const step& s) {
+  carry_out(asked, [](const run_order& o, const step& s) {
     EXPECT_FALSE(s.preparing);
     const auto n = static_cast<double>(o.count);
     return with(o, {{"total_us", {7 + 2.5 * n}}, {"call_us", {2.4 * n}}});
@@ -247,7 +249,7 @@ TEST(rounds_difference, takes_given_lengths_and_other_values_per_round) {
 TEST(one_run, gives_time_and_bandwidth_without_the_warm_up) {
   one_run asked({});
   int runs = 0;
-  carry_out(asked, [&](const order& o, const step&) {
+  carry_out(asked, [&](const run_order& o, const step&) {
     return with(o, {{"duration_us", {runs++ % 6 == 0 ? 900.0 : 250.0}}, {"bytes", {1e9}}});
   });
   EXPECT_DOUBLE_EQ(named(asked.values(), "time").median, 250);
@@ -259,16 +261,16 @@ TEST(one_run, gives_time_and_bandwidth_without_the_warm_up) {
 TEST(outcome_of_runs, agrees_or_says_how_it_varies) {
   outcome_of_runs held(10), varies(10);
   const auto says = [](const char* word) {
-    return [word](const order& o, const step&) { return seen{.done = o, .outcome = word}; };
+    return [word](const run_order& o, const step&) { return seen{.done = o, .outcome = word}; };
   };
   carry_out(held, says("held"));
   EXPECT_EQ(held.word(), "held");
-  carry_out(varies, [](const order& o, const step&) {
+  carry_out(varies, [](const run_order& o, const step&) {
     return seen{.done = o, .outcome = o.seed == 4 ? "hung" : "held"};
   });
   EXPECT_EQ(varies.word(), "held 9, hung 1");
   outcome_of_runs mute(1);
-  EXPECT_THROW(carry_out(mute, [](const order& o, const step&) { return seen{.done = o}; }),
+  EXPECT_THROW(carry_out(mute, [](const run_order& o, const step&) { return seen{.done = o}; }),
                std::invalid_argument);
 }
 
@@ -276,7 +278,7 @@ TEST(outcome_of_runs, agrees_or_says_how_it_varies) {
 // us each, and `start` us before the first. nanosleep's rounding: a unit lasts 2 % longer than asked for.
 answer pipeline(double host, double exec, double noise, double start = 5) {
   auto random = std::make_shared<std::mt19937_64>(11);
-  return [=](const order& o, const step&) {
+  return [=](const run_order& o, const step&) {
     std::normal_distribution<double> jitter(0, noise);
     const double i = static_cast<double>(o.count), work = static_cast<double>(o.units) * o.unit_us * 1.02;
     const double device = i * (exec + work), calls = i * host;
@@ -315,7 +317,7 @@ TEST(fused_difference, refuses_a_figure_of_the_host) {
 
 TEST(fused_difference, says_that_it_did_not_settle) {
   fused_difference asked({});
-  carry_out(asked, [](const order& o, const step&) {  // an overhead that grows with the unit
+  carry_out(asked, [](const run_order& o, const step&) {  // an overhead that grows with the unit
     const double i = static_cast<double>(o.count);
     return with(o,
                 {{"total_us",
@@ -329,7 +331,7 @@ TEST(fused_difference, says_that_it_did_not_settle) {
 // 20, 12.1 at 320): a length far above them does not.
 TEST(fused_difference, has_no_figure_where_there_is_no_plateau) {
   fused_difference asked({});
-  carry_out(asked, [](const order& o, const step&) {
+  carry_out(asked, [](const run_order& o, const step&) {
     const double i = static_cast<double>(o.count), unit = o.count > 1 ? o.unit_us : 0;
     const double overhead = 7 + (unit > 40 ? (unit - 40) / 60 : 0);
     return with(o, {{"total_us", {i * (static_cast<double>(o.units) * o.unit_us + overhead)}},
@@ -344,7 +346,7 @@ TEST(fused_difference, has_no_figure_where_there_is_no_plateau) {
 // waits.
 TEST(fused_difference, takes_out_what_the_waits_themselves_differ_by) {
   fused_difference asked({});
-  carry_out(asked, [](const order& o, const step&) {
+  carry_out(asked, [](const run_order& o, const step&) {
     const double i = static_cast<double>(o.count);
     const double waited = i * static_cast<double>(o.units) * o.unit_us + (o.units > 1 ? 7.5 : 0.0);
     return with(o, {{"total_us", {5 + waited + i * 1.2}}, {"call_us", {i * 0.5}}, {"waited_us", {waited}}});

@@ -113,7 +113,7 @@ TEST(kernel_rows, come_back_from_csv_with_every_batch) {
   EXPECT_EQ(profiles_of(read.rows, 132).size(), 1u);
 }
 
-seen timed(const order& asked, const std::string& value, double time) {
+seen timed(const run_order& asked, const std::string& value, double time) {
   seen came;
   came.done = asked;
   came.values[value] = {time};

@@ -15,7 +15,7 @@
 
 namespace mgsync::reduction { namespace {
 
-seen carried_out(const host_sum& sum, const order& asked) {
+seen carried_out(const host_sum& sum, const run_order& asked) {
   const auto made = make_host_sum(sum);
   if (!made.subject) return seen{.done = asked, .ended = ending::died, .reason = made.reason};
   return made.subject->run(asked);
@@ -33,7 +33,7 @@ TEST(host_sums, every_way_gives_the_right_sum_from_every_buffer) {
           sum.threads = threads;
           sum.working_set = 5 * bytes;
           sum.all_first = bytes == std::size_t{1} << 17 && type == value_type::fp64;
-          const auto came = carried_out(sum, order{.count = 3});
+          const auto came = carried_out(sum, run_order{.count = 3});
           EXPECT_EQ(came.ended, ending::completed)
               << name << " " << threads << " threads, " << bytes << ": " << came.reason;
           ASSERT_TRUE(came.checked);
@@ -50,15 +50,15 @@ TEST(host_sums, a_number_that_is_left_out_is_found_in_every_sum) {
     sum.bytes = 1 << 16;
     sum.working_set = 4 << 16;
     sum.threads = 2;
-    const auto came =
-        carried_out(sum, order{.what = order::purpose::check, .count = 4, .fault = leave_out_the_last});
+    const auto came = carried_out(
+        sum, run_order{.what = run_order::purpose::check, .count = 4, .fault = leave_out_the_last});
     EXPECT_EQ(came.ended, ending::completed);  // it was asked for
     EXPECT_EQ(came.checked.value().wrong, 4U) << name;
   }
 }
 
 seen of_sums(std::uint64_t wrong, std::string fault = "") {
-  seen run{.done = order{.fault = std::move(fault)}};
+  seen run{.done = run_order{.fault = std::move(fault)}};
   run.checked = check_counts{4, 4, wrong};
   return run;
 }

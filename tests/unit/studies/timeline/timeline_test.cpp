@@ -198,8 +198,8 @@ TEST(block_record, moments_lie_on_the_line_through_its_clock_readings) {
   EXPECT_EQ(r.passages[0].left.timer_ns, 51750U);
 }
 
-seen recorded(const recording& r, order::purpose what) {
-  const bool control = what == order::purpose::check;
+seen recorded(const recording& r, run_order::purpose what) {
+  const bool control = what == run_order::purpose::check;
   return {.done = {.what = what, .count = 2, .fault = control ? "early" : ""}, .own = r};
 }
 
@@ -215,9 +215,9 @@ TEST(order_checker, passes_what_is_a_barrier_once_its_control_was_found) {
   const auto control = p.next();
   ASSERT_TRUE(control);
   EXPECT_EQ(control->orders.front().fault, "early");
-  p.take(*control, std::vector{recorded(broken(), order::purpose::check)});
+  p.take(*control, std::vector{recorded(broken(), run_order::purpose::check)});
   EXPECT_FALSE(p.next());
-  p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
+  p.take({}, std::vector{recorded(two_rounds(), run_order::purpose::time)});
   const auto v = p.judge();
   EXPECT_TRUE(v.passed);
   EXPECT_EQ(v.rounds, 2U);
@@ -234,11 +234,12 @@ TEST(order_checker, passes_what_is_a_barrier_once_its_control_was_found) {
 TEST(order_checker, refuses_what_is_none_and_voids_what_nothing_could_have_found) {
   order_checker p;
   const auto control = p.next();
-  p.take(*control, std::vector{recorded(two_rounds(), order::purpose::check)});  // the control went unnoticed
-  p.take({}, std::vector{recorded(two_rounds(), order::purpose::time)});
+  p.take(*control,
+         std::vector{recorded(two_rounds(), run_order::purpose::check)});  // the control went unnoticed
+  p.take({}, std::vector{recorded(two_rounds(), run_order::purpose::time)});
   EXPECT_FALSE(p.judge().passed);
   EXPECT_NE(p.void_because(), "");
-  p.take({}, std::vector{recorded(broken(), order::purpose::time)});
+  p.take({}, std::vector{recorded(broken(), run_order::purpose::time)});
   EXPECT_EQ(p.judge().violations, 2U);
   EXPECT_NE(p.refuted().find("GPU 0 block 0 left round 7 120 ns before"), std::string::npos);
 }
