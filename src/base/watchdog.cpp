@@ -237,11 +237,13 @@ void watchdog::give_up(const watched& stuck, int code) {
   before_exit_(text);
   // The time-outs of the other ranks end about now. If this process ended before them, they would take it for
   // lost and exit with another code.
-  const bool together = code_ == static_cast<int>(exit_code::barrier_failed);
-  const bool alone = communicator::this_rank().empty();
-  const bool asked =
-      !alone && code_ == static_cast<int>(exit_code::failure) && ask_launcher_to_end_job(code_);
-  if (asked || (together && !alone)) std::this_thread::sleep_for(std::chrono::seconds(1));
+  const bool stuck_together = code_ == static_cast<int>(exit_code::barrier_failed);
+  if (!communicator::this_rank().empty() &&
+      (stuck_together || code_ == static_cast<int>(exit_code::failure))) {
+    if (stuck_together) std::this_thread::sleep_for(std::chrono::seconds(1));
+    communicator::let_first_write(patience_of_a_failed_rank);
+    if (ask_launcher_to_end_job(code_)) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
   _exit(code_);
 }
 

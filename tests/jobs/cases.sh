@@ -5,12 +5,12 @@
 one_rank_per_gpu() {
   submit dgx-one-rank-per-gpu.sbatch "${small[@]}" -- "${quick[@]}"
   ends_with 0 60 "one rank per GPU"
-  expect_text '^\+ srun --mpi=pmix --gpu-bind=none --cpu-bind=cores --cpus-per-task=1 ' "$out"
+  expect_text '^\+ srun --mpi='"$manager"' --gpu-bind=none --cpu-bind=cores --cpus-per-task=1 ' "$out"
   expect_text ' 2 task\(s\), [24] GPU\(s\) and 4 CPU\(s\) per node' "$out"
   expect_row mpi:default pass "$out"
   valid_json "$(result mgsync-ranks json)" results 0 metrics latency median
   tail -n 1 "$(result mgsync-ranks jsonl)" | grep -q '"complete"' || fail "the store is not complete"
-  passed "one rank per GPU, by srun --mpi=pmix"
+  passed "one rank per GPU, by srun --mpi=$manager"
 }
 
 ranks_by_mpirun() { # what else is on the sbatch command line
@@ -155,13 +155,13 @@ wrong_use() {
 }
 
 gpus_per_task() {
-  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi=pmix "$mgsync" topology >"$work/out" 2>"$work/err"
+  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi="$manager" "$mgsync" topology >"$work/out" 2>"$work/err"
   expect_code $? 0 "topology of GPUs per task"
   expect_text 'gpus-per-task' "$work/out"
   expect_text 'per_task:1 on rank 0 on n[123]' "$work/out"
-  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi=pmix "$mgsync" "${quick[@]}" >"$work/out" 2>"$work/err"
+  srun --nodes=1 --ntasks=2 --gpus-per-task=1 --mpi="$manager" "$mgsync" "${quick[@]}" >"$work/out" 2>"$work/err"
   expect_text '^note: Slurm gave the GPUs per task .*ask for GPUs per node, not per task: --gpus-per-node' "$work/err"
-  srun --nodes=1 --ntasks=2 --gpus-per-node=2 --gpu-bind=none --mpi=pmix "$mgsync" topology >"$work/out" 2>"$work/err"
+  srun --nodes=1 --ntasks=2 --gpus-per-node=2 --gpu-bind=none --mpi="$manager" "$mgsync" topology >"$work/out" 2>"$work/err"
   if grep -q 'gpus-per-task' "$work/out"; then fail "GPUs per node are blamed for being per task"; fi
   passed "GPUs per task are a finding, and a note when measuring"
 }
@@ -242,7 +242,7 @@ requeued() { # LAUNCHER HOW: cancel, or requeue while it runs
   passed "$2 and requeue under $1: nothing lost, nothing twice"
 }
 cancelled() { # by name, on the command line of jobs_test.sh
-  requeued pmix cancel
+  requeued "$manager" cancel
   requeued mpirun cancel
 }
 not_running() { case $(state_of "$job") in *RUNNING* | *COMPLETING*) false ;; esac; }
@@ -297,16 +297,18 @@ expect_nothing_left() {
 
 cases() {
   begin_time_limit
-  requeued pmix cancel
-  requeued pmix requeue
-  warned pmix --batch
-  warned pmix
+  requeued "$manager" cancel
+  requeued "$manager" requeue
+  warned "$manager" --batch
+  warned "$manager"
   end_time_limit
   one_rank_per_gpu
-  ranks_by_mpirun --export=ALL,MGSYNC_LAUNCH=mpirun
-  warned mpirun --batch
-  warned_on_two_nodes
-  requeued mpirun cancel
+  if [ "$manager" = pmix ]; then
+    ranks_by_mpirun --export=ALL,MGSYNC_LAUNCH=mpirun
+    warned mpirun --batch
+    warned_on_two_nodes
+    requeued mpirun cancel
+  fi
   one_process_without_gpus
   several_nodes
   array_in_parts
@@ -318,6 +320,7 @@ cases() {
 }
 
 cases_without_pmix() {
+  if [ "$manager" != pmix ]; then return; fi # this MPI's ranks do not need it
   if srun --mpi=list 2>&1 | grep -q pmix; then fail "this cluster was to have no PMIx"; fi
   ranks_by_mpirun
 }

@@ -29,6 +29,9 @@ export MGSYNC_HOME MGSYNC=$mgsync MGSYNC_RESULTS=$work/results
 # Open MPI on fewer cores than the nodes claim.
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo ASAN_OPTIONS=detect_leaks=0
+# What starts ranks of this MPI: MPICH's know Slurm's PMI-2, Open MPI's its PMIx or its own mpirun.
+manager=pmix
+case $("$mgsync" --version) in *'MPI MPICH'*) manager=pmi2 ;; esac
 cd "$work" || exit 1
 small=(--nodes=1 --ntasks-per-node=2 --gpus-per-node=2 --cpus-per-task=1)
 single=(--nodes=1 --ntasks-per-node=1 --gpus-per-node=2)
