@@ -143,7 +143,7 @@ std::span<const described_option> all_options() {
      put<&options::format, word_of<formats>>, listed<formats>},
     {"within", 0, {advise, accept}, "TIME", "how long measuring may take; advise without files answers from what was measured by then [20s; of accept 25s on two GPUs, 60s on eight]",
      put<&options::within, duration>},
-    {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; - is stdout [sentences and tables as text]",
+    {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; FOLDER/: an index, and a page for each machine; - is stdout [sentences and tables as text]",
      keep<&options::html>},
     {"markdown", 0, {report, ledger}, "FILE", "write sentences and tables as Markdown; - is stdout",
      keep<&options::markdown>},

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -18,23 +18,33 @@ namespace mgsync::report {
 
 std::string_view figure_style() { return reinterpret_cast<const char*>(mgsync_figure_css); }
 
-palette::palette(const std::vector<const figure*>& page) {
-  std::vector<std::string> order;
-  std::map<std::string, std::set<std::string>> beside;
-  for (const auto* one : page) {
+palette::palette(const std::vector<pictures>& sections) {
+  for (const auto& one : sections) add(one);
+}
+
+void palette::add(const pictures& section) {
+  std::vector<std::pair<std::string, int>> names;  // with the number of pictures that they stand in
+  for (const auto* one : section) {
     const auto* c = std::get_if<chart>(one);
     if (c == nullptr) continue;
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < std::min(c->curves.size(), colored); ++i)
-      if (names.insert(c->curves[i].name).second && !beside.contains(c->curves[i].name))
-        order.push_back(c->curves[i].name);
-    for (const auto& name : names) beside[name].insert(names.begin(), names.end());
+    for (std::size_t i = 0; i < std::min(c->curves.size(), colored); ++i) {
+      const auto& name = c->curves[i].name;
+      const auto known = std::ranges::find(names, name, &std::pair<std::string, int>::first);
+      if (known == names.end()) names.emplace_back(name, 1);
+      else ++known->second;
+    }
   }
-  for (const auto& name : order) {
-    std::array<int, colored> taken{};
-    for (const auto& other : beside[name])
-      if (const auto color = of(other)) ++taken[*color];
-    colors_[name] = static_cast<std::size_t>(std::ranges::min_element(taken) - taken.begin());
+  std::ranges::stable_sort(names, std::greater<>(), &std::pair<std::string, int>::second);
+  names.resize(std::min(names.size(), colored));
+  std::array<bool, colored> taken{};
+  for (const auto& [name, count] : names)
+    if (const auto color = of(name)) taken[*color] = true;
+  for (const auto& [name, count] : names) {
+    if (of(name)) continue;
+    const auto free = std::ranges::find(taken, false);
+    if (free == taken.end()) break;
+    *free = true;
+    colors_[name] = static_cast<std::size_t>(free - taken.begin());
   }
 }
 
@@ -49,13 +59,19 @@ void canvas::line(double x1, double y1, double x2, double y2, std::string_view c
 
 // The marks are many, and all of them are in the page's tables too, so the Tab key does not stop at them.
 void canvas::add(const std::string& shape, std::string_view source) {
-  const bool linked = !rows_.empty() && !source.empty();
+  const bool linked = !plain_ && !rows_.empty() && !source.empty();
   body_ += linked ? enclosing("a", {{"href", fmt::format("#{}{}", rows_, source)}, {"tabindex", -1}}, shape)
                   : shape;
   body_ += '\n';
 }
 
 namespace {
+
+// A slim picture repeats the marks of another: its own are none.
+std::string_view class_of(std::string_view css, bool plain) {
+  constexpr std::string_view mark = "mg-mark ";
+  return plain && css.starts_with(mark) ? css.substr(mark.size()) : css;
+}
 
 std::string title_of(std::string_view tip) { return tip.empty() ? "" : element("title", {}, tip); }
 
@@ -68,15 +84,27 @@ void canvas::rectangle(double x, double y, double width, double height, std::str
                  {"y", y},
                  {"width", std::max(width, 0.0)},
                  {"height", std::max(height, 0.0)},
-                 {"class", css},
+                 {"class", class_of(css, plain_)},
                  {"fill", fill}},
-                title_of(tip)),
+                plain_ ? "" : title_of(tip)),
       source);
+}
+
+void canvas::dots(const std::vector<std::pair<double, double>>& points, std::string_view css) {
+  std::string way;
+  for (const auto& [x, y] : points) way += fmt::format("M{:.1f} {:.1f}h0", x, y);
+  if (!plain_ && !way.empty()) add(element("path", {{"class", css}, {"d", way}}));
+}
+
+void canvas::begin(std::string_view kind, std::string_view name) {
+  body_ += opening("g", {{fmt::format("data-{}", kind), name}});
 }
 
 void canvas::dot(double x, double y, double radius, std::string_view css, std::string_view tip,
                  std::string_view source) {
-  add(enclosing("circle", {{"cx", x}, {"cy", y}, {"r", radius}, {"class", css}}, title_of(tip)), source);
+  add(enclosing("circle", {{"cx", x}, {"cy", y}, {"r", radius}, {"class", class_of(css, plain_)}},
+                plain_ ? "" : title_of(tip)),
+      source);
 }
 
 void canvas::path(const std::vector<std::pair<double, double>>& points, std::string_view css, bool closed) {
@@ -96,6 +124,11 @@ void canvas::text(double x, double y, std::string_view words, std::string_view c
               words));
 }
 
+std::string canvas::bare(double width, double height) const {
+  return enclosing(
+      "svg", {{"viewBox", fmt::format("0 0 {:.0f} {:.0f}", width, height)}, {"aria-hidden", "true"}}, body_);
+}
+
 std::string canvas::finish(const figure_heading& heading, double width, double height,
                            bool with_style) const {
   const auto w = std::lround(width), h = std::lround(height);
@@ -109,6 +142,7 @@ std::string canvas::finish(const figure_heading& heading, double width, double h
                     {"width", w},
                     {"height", h},
                     {"viewBox", fmt::format("0 0 {} {}", w, h)},
+                    {"data-scale", scale_},
                     {"role", "img"},
                     {"aria-label", heading.title}},
                    fmt::format("\n{}{}\n{}\n{}", style, paper, title, body_)) +
@@ -119,14 +153,16 @@ std::string of_color(std::string_view kind, std::size_t index) {
   return fmt::format("mg-{}{}", kind, index % colored);
 }
 
-double legend(canvas& on, const std::vector<std::pair<std::string, std::size_t>>& names) {
+double legend(canvas& on, const std::vector<std::pair<std::string, std::size_t>>& names, double width) {
   double x = 16, y = below_title;
   for (const auto& [name, color] : names) {
-    const auto shown = fitted(name, picture_width - right_margin - 46);
+    const auto shown = fitted(name, width - right_margin - 46);
     const double needs = 30 + width_of(shown);
-    if (x > 16 && x + needs > picture_width - right_margin) x = 16, y += 18;
+    if (x > 16 && x + needs > width - right_margin) x = 16, y += 18;
+    on.begin("s", name);
     on.rectangle(x, y - 10, 12, 12, of_color("f", color));
-    on.text(x + 17, y, shown);
+    on.text(x + 17, y, shown, "mg-text mg-name");
+    on.end();
     x += needs + 8;
   }
   return y + (names.empty() ? 0 : 18);
@@ -221,10 +257,35 @@ ruler::ruler(const scale& of, double low, double high, double from_px, double to
     ticks_.push_back({at(value), tick_label(value)});
 }
 
+std::string ruler::in_words() const {
+  return fmt::format("{},{:.6g},{:.6g},{:.1f},{:.1f}", logarithmic_ ? "log" : "linear", low_, high_, from_,
+                     to_);
+}
+
 double ruler::at(double value) const {
   const double share =
       logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
   return from_ + share * (to_ - from_);
+}
+
+void drawn_range::add(double value) {
+  if (!can_be_drawn(value))
+    throw std::invalid_argument("a figure with a value that is no number, or too large");
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+void number_ticks(canvas& on, const ruler& across, double y, bool whole_only,
+                  const std::function<void(double)>& line) {
+  double last = -1e9;
+  for (const auto& tick : across.ticks()) {
+    if (whole_only && tick.label.find('.') != std::string::npos) continue;
+    line(tick.px);
+    const double half = width_of(tick.label, 6) / 2;
+    if (tick.px - half < last + 6) continue;
+    on.text(tick.px, y, tick.label, "mg-soft", "middle");
+    last = tick.px + half;
+  }
 }
 
 }  // namespace mgsync::report

@@ -43,6 +43,13 @@ struct page_file {
   std::vector<std::string> remarks{};  // damage, an early end
 };
 
+// Another page, which an index leads to.
+struct page_link {
+  std::string file, title;
+  std::string files, points;  // "3 files, measured 2026-11-23", "120 points"
+  std::string answer;
+};
+
 struct page {
   std::string title;
   std::string subtitle{};
@@ -52,10 +59,17 @@ struct page {
   std::vector<page_drawing> drawings{};
   std::vector<page_row> rows{};
   std::vector<page_file> files{};
-  std::string written{};  // by which program: "mgsync 0.1.0 (abc)"
+  std::vector<page_link> pages{};   // of an index
+  std::vector<page_link> beside{};  // further pages of the same machine
+  std::string index{};              // the file of the index that leads here, if any
+  std::string written{};            // by which program: "mgsync 0.1.0 (abc)"
 };
 
 std::string to_html(const page&);
+
+// A page for each section, where one with all of them would be too large: the verdict and the drawings stand
+// on the first, and each has its rows and files.
+std::vector<page> by_section(const page&);
 
 // What the page's policy names by hash: its style, with that of the figures, and its script.
 std::string page_style();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <span>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/report/canvas.hpp"
+#include "src/report/time_axis.hpp"
 #include "src/results/values/statistics.hpp"
 
 namespace mgsync::report {
@@ -52,8 +52,8 @@ struct kinds {
   }
 };
 
-void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler& across, const kinds& known,
-              double y, double high) {
+void draw_row(canvas& on, const merged_row& row, const timeline& t, const time_axis& across,
+              const kinds& known, double y, double high) {
   const bool merged = row.tracks > 1;
   const double gap = high > 8 ? 3 : high > 4 ? 1 : 0;
   for (const auto& e : row.events) {
@@ -78,9 +78,26 @@ void draw_row(canvas& on, const merged_row& row, const timeline& t, const ruler&
   }
 }
 
+std::vector<double> moments_of(const std::vector<merged_row>& rows) {
+  std::vector<double> all;
+  for (const auto& row : rows)
+    for (const auto& e : row.events) all.insert(all.end(), {e.begin, e.end, e.earliest, e.latest});
+  return all;
+}
+
+// A strip over all rows where the axis is broken, with how long it is above it.
+void draw_gaps(canvas& on, const timeline& t, const time_axis& across, double from, double to) {
+  for (const auto& gap : across.gaps()) {
+    const double middle = (gap.from_px + gap.to_px) / 2;
+    on.rectangle(gap.from_px, from - 2, gap.to_px - gap.from_px, to - from + 4, "mg-gap",
+                 fmt::format("{} {} are left out here", readable(gap.time), t.unit));
+    on.text(middle, to + 16, fmt::format("+{}", readable(std::round(gap.time))), "mg-soft", "middle");
+  }
+}
+
 // Draws the uncertainty of the times at both ends of every bar. Not called where it would cover the bars; the
 // bracket below then shows it.
-void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const ruler& across, double y,
+void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const time_axis& across, double y,
                       double high) {
   for (const auto& e : row.events)
     for (const double at : {e.begin, e.end}) {
@@ -91,7 +108,8 @@ void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, cons
 }
 
 // Returns its lower end.
-double draw_bracket(canvas& on, const timeline& t, const ruler& across, double low, double left, double y) {
+double draw_bracket(canvas& on, const timeline& t, const time_axis& across, double low, double left,
+                    double y) {
   const double wide = across.at(low + t.uncertainty) - across.at(low);
   on.line(left, y, left + wide, y, "mg-error");
   for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
@@ -136,19 +154,18 @@ std::vector<merged_row> merged_rows(const timeline& t, std::size_t most_rows) {
 }
 
 std::string draw_timeline(const timeline& t, bool with_style) {
-  constexpr std::size_t rows_to_read = 48, rows_with_whiskers = 24;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
+  constexpr std::size_t rows_to_read = 24, rows_with_whiskers = 24;
+  drawn_range all;
   kinds known;
   for (const auto& one : t.tracks)
     for (const auto& e : one.events) {
-      if (!(can_be_drawn(e.begin) && can_be_drawn(e.end)))
-        throw std::invalid_argument("a figure with a value that is no number, or too large");
+      all.add(e.begin);
+      all.add(e.end);
       if (e.end < e.begin) throw std::invalid_argument(fmt::format("{} ends before it begins", e.name));
-      low = std::min(low, e.begin);
-      high = std::max(high, e.end);
       known.add(e.name);
     }
   if (!can_be_drawn(t.uncertainty)) throw std::invalid_argument("a figure whose uncertainty is no number");
+  if (!(all.low <= all.high)) throw std::invalid_argument("a timeline without events");
   const auto rows = merged_rows(t, rows_to_read);
   double names = 30;
   for (const auto& row : rows) names = std::max(names, width_of(row.name, 6));
@@ -157,7 +174,8 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   const double tall =
       std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
   const double to = from + tall * static_cast<double>(rows.size());
-  const ruler across({}, low, high, left, width - right);
+  const time_axis across(moments_of(rows), left, width - right);
+  draw_gaps(on, t, across, from, to);
   for (const auto& tick : across.ticks()) {
     on.line(tick.px, from, tick.px, to, "mg-grid");
     on.text(tick.px, to + 16, tick.label, "mg-soft", "middle");
@@ -170,10 +188,13 @@ std::string draw_timeline(const timeline& t, bool with_style) {
       named_until = y + tall / 2;
     }
     draw_row(on, rows[i], t, across, known, y, tall);
-    if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (high - low) / 10)
+    if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (all.high - all.low) / 10)
       draw_uncertainty(on, rows[i], t, across, y, tall);
   }
-  on.text((left + width - right) / 2, to + 34, fmt::format("time ({})", t.unit), "mg-text", "middle");
+  on.text((left + width - right) / 2, to + 34,
+          fmt::format("time ({}){}", t.unit,
+                      across.gaps().empty() ? "" : "; + and a number: so long nothing happens, drawn short"),
+          "mg-text", "middle");
   double end = to + 46;
   if (rows.size() < t.tracks.size()) {
     on.text(left, end + 4,
@@ -182,7 +203,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
             "mg-soft");
     end += 16;
   }
-  if (t.uncertainty > 0) end = draw_bracket(on, t, across, low, left, end);
+  if (t.uncertainty > 0) end = draw_bracket(on, t, across, all.low, left, end);
   if (with_style && !t.heading.caption.empty()) end = draw_caption(on, t.heading.caption, end) + 8;
   return on.finish(t.heading, width, end, with_style);
 }

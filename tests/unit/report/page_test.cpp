@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/content_hash.hpp"
+#include "src/report/reading.hpp"
 #include "tests/unit/report/count.hpp"
 
 namespace mgsync::report { namespace {
@@ -128,7 +129,7 @@ TEST(page, a_figure_that_cannot_be_drawn_costs_no_other) {
   figures.insert(figures.begin(), broken);
   const auto html = to_html(p);
   EXPECT_NE(html.find("<p>This figure, Over &lt;nothing&gt;, cannot be drawn: "), std::string::npos);
-  EXPECT_EQ(count(html, "<svg"), 1U);
+  EXPECT_EQ(count(html, "<svg"), 2U) << "the other, and its slim form";
   EXPECT_NE(html.find("aria-label=\"Over GPUs\""), std::string::npos);
 }
 
@@ -143,26 +144,76 @@ TEST(page, a_figure_whose_parts_do_not_fit_costs_no_other) {
   figures.insert(figures.begin(), heat_map{{"map", "Map"}, "r", "c", {"1", "2"}, {"1"}, {{1.0}}, "us"});
   const auto html = to_html(p);
   EXPECT_EQ(count(html, "cannot be drawn: "), 2U);
-  EXPECT_EQ(count(html, "<svg"), 1U);
+  EXPECT_EQ(count(html, "<svg"), 2U);
 }
 
-TEST(page, of_the_charts_of_all_cells_only_the_first_is_open) {
+TEST(page, of_figures_of_one_kind_one_is_chosen_without_a_script) {
   auto p = page_of({});
   auto& figures = p.sections.front().shown.figures;
   figures.clear();
   for (const char* name : {"ranked-gpu-2-1x32", "ranked-gpu-2-4x256", "ranked-gpu-1-1x32"})
-    figures.push_back(bar_chart{.heading = {name, name},
+    figures.push_back(bar_chart{.heading = {name, "Ranked: " + std::string(name + 11)},
                                 .values = {"us"},
                                 .bars = {{.name = "a", .parts = {1.0}}},
                                 .in_terminal = true});
   figures.push_back(
       bar_chart{.heading = {"ladder", "ladder"}, .values = {"us"}, .bars = {{.name = "a", .parts = {1.0}}}});
   const auto html = to_html(p);
-  const auto folded = html.find("<details><summary>2 more pictures like this</summary>");
-  ASSERT_NE(folded, std::string::npos);
-  EXPECT_LT(html.find("data-figure=\"ranked-gpu-2-1x32\""), folded);
-  EXPECT_GT(html.find("data-figure=\"ranked-gpu-2-4x256\""), folded);
-  EXPECT_NE(html.find("data-figure=\"ladder\""), std::string::npos);
+  EXPECT_EQ(count(html, "<input type=\"radio\""), 3U);
+  EXPECT_EQ(count(html, " checked>"), 1U);
+  for (const char* label : {"2-1x32", "2-4x256", "1-1x32"})
+    EXPECT_EQ(count(html, fmt::format("<span>{}</span></label>", label)), 1U) << label;
+  const auto set = html.find("<div class=\"set\""), end = html.find("</div>\n</section>", set);
+  EXPECT_LT(set, html.find("data-figure=\"ranked-gpu-1-1x32\""));
+  EXPECT_LT(set, html.find("<section id=\"m1-barriers\"")) << "the answer stands first";
+  EXPECT_LT(end, html.find("data-figure=\"ladder\""));
+  EXPECT_NE(page_style().find(".set>input:nth-of-type(3):checked~figure:nth-of-type(3)"), std::string::npos);
+}
+
+TEST(page, a_timeline_that_its_study_draws_is_not_shown_twice) {
+  std::vector<result> all{measured(1, 32, "auto")};
+  all.front().attachments.push_back({"timeline.svg", "image/svg+xml", "<svg/>"});
+  auto p = page_of(all);
+  EXPECT_EQ(count(to_html(p), "data:image/svg+xml;base64"), 0U);
+  p.sections.front().shown.figures.clear();
+  EXPECT_EQ(count(to_html(p), "data:image/svg+xml;base64"), 1U);
+}
+
+TEST(page, each_part_of_a_large_page_has_its_rows_and_those_that_it_links_to) {
+  auto all = std::vector{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(1, 64, "copy")};
+  all[2].point.study = "reduction";
+  auto p = page_of(all);
+  p.files.push_back({"b.json", "mgsync study reduction", "", "complete", {}});
+  p.rows[2].file = 1;
+  p.sections.push_back({"m1-reduction", "Reduction", {{"a sentence"}, {}, {}}, {}, "m1-"});
+  const auto parts = by_section(p);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].rows.size(), 3U) << "a mark of the first links to the other study's row";
+  EXPECT_EQ(parts[0].verdict.shown.sentences, p.verdict.shown.sentences);
+  ASSERT_EQ(parts[1].rows.size(), 1U);
+  EXPECT_EQ(parts[1].rows[0].of, &all[2]);
+  ASSERT_EQ(parts[1].files.size(), 1U);
+  EXPECT_EQ(parts[1].files[parts[1].rows[0].file].name, "b.json");
+  EXPECT_EQ(parts[1].title, "Reduction: Barriers");
+}
+
+TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
+  const bar_chart bars{{"b", "b"},
+                       {"latency (us)"},
+                       {},
+                       {{.name = "pale", .parts = {1}, .reference = true},
+                        {.name = "ours", .parts = {2}, .low = 1.9, .high = 2.1},
+                        {.name = "near", .parts = {2.1}, .low = 2.05, .high = 2.2},
+                        {.name = "far", .parts = {9}, .low = 8.0, .high = 9.5}}};
+  EXPECT_EQ(reading_of(bars),
+            "ours takes least, 2 us (between 1.9 and 2.1 with 95 % confidence); that near is slower was not "
+            "shown, and far 4.5 times.");
+  const heat_map map{{"m", "m"}, "barrier", "shape", {"a", "b"}, {"1x32", "32x64"}, {{1.0, 2.0}, {2.0, 12.0}},
+                     "us"};
+  EXPECT_EQ(
+      reading_of(map),
+      "The least is 1 us (barrier a, shape 1x32), the most 12 us (barrier b, shape 32x64). From 1x32 to "
+      "32x64, b from 2 to 12 us grows most, 6.0 times; a from 1 to 2 us least.");
 }
 
 TEST(page, five_hundred_points_are_small_and_quick) {

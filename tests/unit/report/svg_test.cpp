@@ -6,11 +6,13 @@
 #include <limits>
 #include <map>
 #include <regex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "src/report/canvas.hpp"
+#include "src/report/time_axis.hpp"
 #include "src/report/timeline_picture.hpp"
 #include "tests/unit/report/count.hpp"
 
@@ -27,7 +29,9 @@ chart two_curves() {
 TEST(svg, a_chart_has_a_mark_for_every_point_and_a_band_for_every_interval) {
   const auto text = to_svg(two_curves());
   EXPECT_EQ(count(text, "mg-mark"), 5U);
-  EXPECT_EQ(count(text, "<circle"), 7U);  // two of them are batches
+  EXPECT_EQ(count(text, "<circle"), 5U);
+  const std::regex batches("class=\"mg-sample mg-l0\" d=\"M[0-9. ]+h0M[0-9. ]+h0\"");  // two of them
+  EXPECT_TRUE(std::regex_search(text, batches));
   EXPECT_EQ(count(text, "class=\"mg-band"), 1U);
   EXPECT_EQ(count(text, "<path class=\"mg-line mg-l1 mg-dashed\""), 1U);
   EXPECT_NE(text.find("<title>ours: 2.1 at 4</title>"), std::string::npos);
@@ -97,11 +101,56 @@ TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   EXPECT_DOUBLE_EQ(rows[0].events[0].begin, 0.5);
   EXPECT_DOUBLE_EQ(rows[0].events[1].latest, 111);
   const auto crowded = to_svg(many);
-  EXPECT_EQ(count(crowded, "mg-mark"), 2 * 48U);
-  EXPECT_EQ(count(crowded, "text-anchor=\"end\">GPU "), 48U);
-  EXPECT_EQ(count(crowded, "48 rows for 528"), 1U);
+  EXPECT_EQ(count(crowded, "mg-mark"), 2 * 24U);
+  EXPECT_EQ(count(crowded, "text-anchor=\"end\">GPU "), 24U);
+  EXPECT_EQ(count(crowded, "24 rows for 528"), 1U);
   many.tracks[3].events.pop_back();  // what is not alike keeps a row of its own
   EXPECT_EQ(merged_rows(many, 48)[1].name, "GPU 0 block 3");
+}
+
+TEST(svg, a_long_wait_is_drawn_short_and_says_how_long_it_is) {
+  timeline late{{"l", "late"},
+                "ns",
+                {{"a", {{"waits", 0, 100}, {"goes", 100, 250}, {"waits", 20'250, 20'400}}},
+                 {"b", {{"waits", 50, 100}, {"goes", 100, 300}}}}};
+  const auto text = to_svg(late);
+  EXPECT_EQ(count(text, "mg-gap\">"), 1U);
+  EXPECT_EQ(count(text, ">+19950</text>"), 1U);  // from 300, when b has gone, to 20250
+  EXPECT_EQ(count(text, "19950 ns are left out here"), 1U);
+  const time_axis axis({0, 100, 250, 300, 20'250, 20'400}, 0, 476);
+  ASSERT_EQ(axis.gaps().size(), 1U);
+  EXPECT_DOUBLE_EQ(axis.at(0), 0);
+  EXPECT_DOUBLE_EQ(axis.at(300), 300);  // 450 pixels for 300 and 150, 26 for the gap
+  EXPECT_DOUBLE_EQ(axis.at(20'250), 326);
+  EXPECT_DOUBLE_EQ(axis.at(20'400), 476);
+  EXPECT_TRUE(time_axis({0, 100, 250, 300, 420}, 0, 100).gaps().empty()) << "nothing is long beside the rest";
+  EXPECT_TRUE(time_axis({0, 100}, 0, 100).gaps().empty()) << "the wait is all there is";
+}
+
+TEST(svg, a_slim_picture_is_narrow_and_repeats_no_mark) {
+  const look slim{.with_style = false, .rows = "row-", .slim = true};
+  for (const figure& one :
+       {figure(two_curves()), figure(bar_chart{{"b", "Bars"}, {"us"}, {}, {{"a name", {1.5}}}})}) {
+    const auto text = to_svg(one, slim);
+    EXPECT_EQ(count(text, "width=\"360\""), 2U) << text;
+    EXPECT_EQ(count(text, "mg-mark") + count(text, "<title>") + count(text, "<a "), 0U);
+  }
+  EXPECT_NE(to_svg(bar_chart{{"b", "Bars"}, {"us"}, {}, {{"a name", {1.5}}}}, slim).find(">1.5</text>"),
+            std::string::npos);
+}
+
+TEST(palette, two_names_of_a_section_share_no_colour_and_the_most_used_have_them) {
+  chart all{{"c", "c"}, {"x"}, {"y"}, {}};
+  for (int i = 0; i < 8; ++i) all.curves.push_back({"old " + std::to_string(i), {{1, 1}, {2, 2}}});
+  chart two{{"d", "d"}, {"x"}, {"y"}, {{"new a", {{1, 1}, {2, 2}}}, {"new b", {{1, 1}, {2, 2}}}}};
+  const figure first(all), again(two);
+  const palette colors(palette::pictures{&first, &again, &again});
+  std::set<std::size_t> seen;
+  for (const auto* name : {"new a", "new b", "old 0", "old 5"}) seen.insert(colors.of(name).value());
+  EXPECT_EQ(seen.size(), 4U);
+  EXPECT_FALSE(colors.of("old 6")) << "eight colours: two for those in most pictures";
+  const palette apart(std::vector<palette::pictures>{{&first}, {&again}});
+  EXPECT_TRUE(apart.of("new a") && apart.of("old 7")) << "sections have all colours each";
 }
 
 TEST(svg, hostile_names_are_only_words) {

@@ -1,0 +1,37 @@
+// The parts of a page as HTML: sections of sentences, figures and tables, and the rows at the end.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/canvas.hpp"
+#include "src/report/page.hpp"
+
+namespace mgsync::report {
+
+// A section with nothing in it is left out.
+bool is_empty(const page_section&);
+
+// `first`: figures that stand before all else, as the page's answer; their links are those of `first_of`.
+std::string html_section(const page_section&, const palette&, std::string_view css = "",
+                         const page_section* first = nullptr);
+
+// Moves the ranked bars of the first section that has any into a section of their own.
+page_section take_headline(page&);
+
+// The ids of the rows that a section links to.
+std::set<std::string> linked_from(const page_section&);
+
+std::string html_attachments(const page&);
+std::string html_rows(const page&);
+
+// The results as JSON: summaries, and the batches' medians unless they are too many. "<" is escaped, so that
+// no name can end the <script> element.
+std::string json_of(const page&);
+
+// The CSS rules that show one figure of a set: the one whose button is pressed.
+std::string style_of_sets();
+
+}  // namespace mgsync::report

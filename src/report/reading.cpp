@@ -1,0 +1,145 @@
+#include "src/report/reading.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/report/canvas.hpp"
+
+namespace mgsync::report {
+namespace {
+
+// The unit of an axis, "us" of "latency (us)".
+std::string unit_of(std::string_view label) {
+  const auto from = label.find('('), to = label.find(')');
+  return from == label.npos || to == label.npos || to < from
+             ? std::string()
+             : " " + std::string(label.substr(from + 1, to - from - 1));
+}
+
+std::string times(double many) { return fmt::format("{:.{}f}", many, many < 10 ? 1 : 0); }
+
+double sum_of(const bar& b) { return std::accumulate(b.parts.begin(), b.parts.end(), 0.0); }
+
+// Of the bars that a program can have, the shortest, and how much longer the next and the longest are.
+std::string reading(const bar_chart& c) {
+  std::vector<const bar*> full;
+  for (const auto& b : c.bars)
+    if (!b.reference && sum_of(b) > 0 && !b.name.ends_with(" ?")) full.push_back(&b);
+  if (full.size() < 2) return "";
+  const auto longer = [](const bar* a, const bar* b) { return sum_of(*a) < sum_of(*b); };
+  std::ranges::stable_sort(full, longer);
+  const auto &first = *full.front(), &next = *full[1], &last = *full.back();
+  const double least = sum_of(first);
+  auto text = fmt::format("{} takes least, {}{}", first.name, readable(least), unit_of(c.values.label));
+  if (first.low && first.high)
+    text +=
+        fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
+  const bool overlap = first.high && next.low && *next.low <= *first.high;
+  text += overlap ? fmt::format("; that {} is slower was not shown", next.name)
+                  : fmt::format("; {} takes {} times as long", next.name, times(sum_of(next) / least));
+  if (full.size() > 2) text += fmt::format(", and {} {} times", last.name, times(sum_of(last) / least));
+  return text + ".";
+}
+
+std::string place_of(const chart& c, double x) {
+  const auto at = c.x.categories.empty() ? readable(x) : c.x.categories.at(static_cast<std::size_t>(x));
+  return fmt::format("{} {}", at, c.x.label);
+}
+
+// How the first curve, and the one that changes most, go from the left to the right.
+std::string reading(const chart& c) {
+  const auto unit = unit_of(c.y.label);
+  const curve *first = nullptr, *steepest = nullptr;
+  double most = 1;
+  for (const auto& one : c.curves) {
+    if (one.dots || one.reference || one.points.size() < 2 || !(one.points.front().y > 0)) continue;
+    if (first == nullptr) first = &one;
+    const double grows = one.points.back().y / one.points.front().y;
+    if (grows > most) most = grows, steepest = &one;
+  }
+  if (first == nullptr) return "";
+  const auto &from = first->points.front(), &to = first->points.back();
+  auto text = fmt::format("From {} to {}, {} goes from {} to {}{}", place_of(c, from.x), place_of(c, to.x),
+                          first->name, readable(from.y), readable(to.y), unit);
+  if (steepest != nullptr && steepest != first)
+    text += fmt::format("; {} grows most, from {} to {}{}", steepest->name,
+                        readable(steepest->points.front().y), readable(steepest->points.back().y), unit);
+  return text + ".";
+}
+
+struct cell {
+  double value = 0;
+  std::size_t row = 0, column = 0;
+};
+
+std::optional<double> value_at(const heat_map& map, std::size_t row, std::size_t column) {
+  return map.values.at(row).at(column);
+}
+
+// The row that grows most from the first column to the last, and what grows least: of barriers, what more
+// blocks cost.
+std::string growth(const heat_map& map) {
+  const auto last = map.columns.size() - 1;
+  std::optional<std::size_t> most, least;
+  const auto grows = [&](std::size_t r) { return *value_at(map, r, last) / *value_at(map, r, 0); };
+  for (std::size_t r = 0; r < map.rows.size(); ++r) {
+    if (!value_at(map, r, 0) || !value_at(map, r, last)) continue;
+    if (!most || grows(r) > grows(*most)) most = r;
+    if (!least || grows(r) < grows(*least)) least = r;
+  }
+  if (!most || most == least) return "";
+  const auto from_to = [&](std::size_t r) {
+    return fmt::format("{} from {} to {} {}", map.rows[r], readable(*value_at(map, r, 0)),
+                       readable(*value_at(map, r, last)), map.unit);
+  };
+  return fmt::format(" From {} to {}, {} grows most, {} times; {} least.", map.columns.front(),
+                     map.columns.back(), from_to(*most), times(grows(*most)), from_to(*least));
+}
+
+std::string reading(const heat_map& map) {
+  std::optional<cell> least, most;
+  for (std::size_t r = 0; r < map.values.size(); ++r)
+    for (std::size_t c = 0; c < map.values[r].size(); ++c) {
+      const auto& value = map.values[r][c];
+      if (!value) continue;
+      if (!least || *value < least->value) least = {*value, r, c};
+      if (!most || *value > most->value) most = {*value, r, c};
+    }
+  if (!least || !(least->value < most->value)) return "";
+  const auto where = [&](const cell& one) {
+    return fmt::format("{} {} ({} {}, {} {})", readable(one.value), map.unit, map.row_label,
+                       map.rows[one.row], map.column_label, map.columns[one.column]);
+  };
+  return fmt::format("The least is {}, the most {}.{}", where(*least), where(*most),
+                     map.columns.size() > 1 && map.row_label == "barrier" ? growth(map) : "");
+}
+
+// How long each kind of event takes, half of them less and half more.
+std::string reading(const timeline& t) {
+  std::vector<std::pair<std::string, std::vector<double>>> kinds;
+  for (const auto& one : t.tracks)
+    for (const auto& e : one.events) {
+      auto known = std::ranges::find(kinds, e.name, &std::pair<std::string, std::vector<double>>::first);
+      if (known == kinds.end()) known = kinds.insert(kinds.end(), {e.name, {}});
+      known->second.push_back(e.end - e.begin);
+    }
+  std::vector<std::string> words;
+  for (auto& [name, took] : kinds) {
+    std::ranges::sort(took);
+    words.push_back(fmt::format("'{}' {} {}", name, readable(std::round(took[took.size() / 2])), t.unit));
+  }
+  return words.empty() ? "" : fmt::format("In the middle of all bars, {}.", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+std::string reading_of(const figure& any) {
+  return std::visit([](const auto& one) { return reading(one); }, any);
+}
+
+}  // namespace mgsync::report
