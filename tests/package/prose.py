@@ -9,18 +9,16 @@ import pathlib
 import re
 import sys
 
-ALL = 31000  # words of all pages together
+ALL = 29000  # words of all pages together
 PAGE = 1200  # words of one page, and of those that have a bound of their own:
 LONGER = {
     "docs/extending.md": 1450,
     "docs/method.md": 2150,
     "docs/papers.md": 1600,
+    "docs/report.md": 1350,
     "docs/results/library-lab.md": 1300,
-    "docs/studies/levels.md": 1800,
-    "docs/studies/model.md": 1300,
-    "docs/studies/pipeline.md": 2050,
-    "docs/studies/reduction.md": 1600,
-    "docs/studies/timeline.md": 1750,
+    "docs/studies/pipeline.md": 2100,
+    "docs/studies/timeline.md": 1800,
 }
 ROWS = 40  # of a table on a study page
 
