@@ -30,6 +30,8 @@ const std::map<std::string, grids> shapes{
     {"spread_of_three", {1, 3, 2, 2, use_relay(2, 1, "")}},
     {"all", {2, 2, 2, 2, use_relay(1, 1, "")}},
     {"all_spread", {2, 2, 2, 2, use_relay(2, 1, "")}},
+    {"all_spread_of_two_warps", {2, 2, 3, 2, use_relay(2, 1, "")}},
+    {"all_of_three", {2, 3, 2, 2, use_relay(2, 1, "")}},
 };
 
 struct shipped {
