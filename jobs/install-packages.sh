@@ -37,6 +37,8 @@ for extra in "$@"; do
       needs_header relacy/relacy.hpp relacy
       needs_header z3++.h z3
       needs_header lzma.h xz # results that are kept packed
+      needs_header lz4.h lz4 # fat binaries that are
+      needs_header zstd.h zstd
       needs_command python3 python3
       python3 -c 'import jsonschema' >/dev/null 2>&1 || missing+=(jsonschema)
       python3 -c 'import yaml' >/dev/null 2>&1 || missing+=(yaml)

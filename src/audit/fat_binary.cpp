@@ -1,12 +1,24 @@
 #include "src/audit/fat_binary.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #include <elf.h>
+#include <fmt/format.h>
+#if MGSYNC_WITH_LZ4
+#include <lz4.h>
+#endif
+#if MGSYNC_WITH_ZSTD
+#include <zstd.h>
+#endif
 
 #include "src/base/errors.hpp"
+#include "src/base/unique_descriptor.hpp"
 
 namespace mgsync::audit {
 namespace {
@@ -16,7 +28,8 @@ using bytes = std::span<const std::byte>;
 // As fatbinary of CUDA 8 to 13 writes them.
 constexpr std::uint32_t magic = 0xba55ed50;
 constexpr std::uint16_t kind_of_text = 1, kind_of_cubin = 2;
-constexpr std::uint64_t packed_flags = 0x2000 | 0x8000;  // LZ4, Zstandard
+constexpr std::uint64_t lz4_flag = 0x2000, zstd_flag = 0x8000;
+constexpr std::size_t largest_image = std::size_t{256} << 20, largest_sections = std::size_t{4} << 30;
 constexpr std::size_t most_images = 10'000;
 
 struct head_of_all {
@@ -55,9 +68,12 @@ void read_one(bytes fat, std::vector<image>& found) {
     if (head.head_bytes < sizeof head)
       throw usage_error("an image in its fat binary has a head that is too short");
     const bytes all = part_of(fat, offset + head.head_bytes, head.bytes);
-    const bool packed = (head.flags & packed_flags) != 0;
+    const packing packed = (head.flags & lz4_flag) != 0    ? packing::lz4
+                           : (head.flags & zstd_flag) != 0 ? packing::zstd
+                                                           : packing::none;
+    const bytes content = packed == packing::none ? all : part_of(all, 0, head.packed_bytes);
     if (head.kind == kind_of_text || head.kind == kind_of_cubin)
-      found.push_back({head.kind == kind_of_text, head.architecture, packed, all});
+      found.push_back({head.kind == kind_of_text, head.architecture, packed, content, head.unpacked_bytes});
     if (found.size() > most_images) throw usage_error("its fat binary has more than 10000 images");
     offset += head.head_bytes + head.bytes;
   }
@@ -79,7 +95,83 @@ void read_all(bytes section, std::vector<image>& found) {
   }
 }
 
+bool holds_fat_binaries(std::string_view section) {
+  return section == ".nv_fatbin" || section == "__nv_relfatbin";
+}
+
+// So many bytes of a file; fewer where it ends.
+std::string part_of(int file, std::uint64_t offset, std::size_t size) {
+  std::string read(size, '\0');
+  std::size_t got = 0;
+  while (got < size) {
+    const auto more = pread(file, read.data() + got, size - got, static_cast<off_t>(offset + got));
+    if (more <= 0) break;
+    got += static_cast<std::size_t>(more);
+  }
+  read.resize(got);
+  return read;
+}
+
 }  // namespace
+
+std::optional<std::string> content_of(const image& one) {
+  if (one.packed == packing::none)
+    return std::string(reinterpret_cast<const char*>(one.bytes.data()), one.bytes.size());
+  if (one.unpacked_bytes > largest_image)
+    throw usage_error(fmt::format("an image in its fat binary has {} bytes; accepted: {} MiB",
+                                  one.unpacked_bytes, largest_image >> 20));
+  constexpr std::string_view damaged = "a compressed image in its fat binary is damaged";
+#if MGSYNC_WITH_LZ4
+  if (one.packed == packing::lz4) {
+    std::string all(one.unpacked_bytes, '\0');
+    const int made =
+        LZ4_decompress_safe(reinterpret_cast<const char*>(one.bytes.data()), all.data(),
+                            static_cast<int>(one.bytes.size()), static_cast<int>(one.unpacked_bytes));
+    if (made < 0 || static_cast<std::size_t>(made) != all.size()) throw usage_error(std::string(damaged));
+    return all;
+  }
+#endif
+#if MGSYNC_WITH_ZSTD
+  if (one.packed == packing::zstd) {
+    std::string all(one.unpacked_bytes, '\0');
+    const std::size_t made = ZSTD_decompress(all.data(), all.size(), one.bytes.data(), one.bytes.size());
+    if (ZSTD_isError(made) != 0 || made != all.size()) throw usage_error(std::string(damaged));
+    return all;
+  }
+#endif
+  static_cast<void>(damaged);
+  return std::nullopt;
+}
+
+std::string fat_sections_of(const std::string& file) {
+  const unique_descriptor in(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!in) return {};
+  const std::string start = part_of(in.get(), 0, sizeof(Elf64_Ehdr));
+  const auto head_bytes = std::as_bytes(std::span(start));
+  if (!is_elf(head_bytes) || is_cubin(head_bytes)) return {};
+  const auto head = at<Elf64_Ehdr>(head_bytes, 0);
+  if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr)) return {};
+  const std::string table = part_of(in.get(), head.e_shoff, head.e_shnum * sizeof(Elf64_Shdr));
+  const auto section = [&](std::uint64_t i) {
+    return at<Elf64_Shdr>(std::as_bytes(std::span(table)), i * sizeof(Elf64_Shdr));
+  };
+  const auto named = section(head.e_shstrndx);
+  const std::string names =
+      part_of(in.get(), named.sh_offset, std::min<std::uint64_t>(named.sh_size, largest_image));
+  std::string all;
+  for (unsigned i = 0; i < head.e_shnum; ++i) {
+    const auto one = section(i);
+    if (one.sh_type == SHT_NOBITS || one.sh_name >= names.size() ||
+        !holds_fat_binaries(names.c_str() + one.sh_name))
+      continue;
+    if (one.sh_size > largest_sections - all.size())
+      throw usage_error(fmt::format("its fat binaries have more than {} GiB", largest_sections >> 30));
+    const std::string read = part_of(in.get(), one.sh_offset, one.sh_size);
+    if (read.size() != one.sh_size) throw usage_error("a part of it lies outside of the file");
+    all += read;
+  }
+  return all;
+}
 
 bool is_elf(bytes file) {
   return file.size() >= sizeof(Elf64_Ehdr) && std::memcmp(file.data(), ELFMAG, SELFMAG) == 0;
@@ -111,8 +203,7 @@ std::vector<image> images_in(bytes file) {
     if (one.sh_type == SHT_NOBITS || one.sh_name >= text.size()) continue;
     const auto* begin = reinterpret_cast<const char*>(text.data()) + one.sh_name;
     const std::string_view name(begin, strnlen(begin, text.size() - one.sh_name));
-    if (name == ".nv_fatbin" || name == "__nv_relfatbin")
-      read_all(part_of(file, one.sh_offset, one.sh_size), found);
+    if (holds_fat_binaries(name)) read_all(part_of(file, one.sh_offset, one.sh_size), found);
   }
   return found;
 }

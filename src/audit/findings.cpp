@@ -121,10 +121,26 @@ class orders {
     return along(code_.before(at), back, true, wanted(code_[at]), collects);
   }
 
+  // Whether this addition, which returns nothing, is of data: the thread releases it before it waits, or
+  // meets anybody.
+  bool is_data(std::size_t at) const {
+    if (!code_[at].writes.empty()) return false;
+    const auto stops = [&](std::size_t b) {
+      const step& o = code_[b];
+      return o.releases || is_poll(b) || o.what == kind::block_barrier || o.what == kind::call ||
+             o.what == kind::end;
+    };
+    const auto on = [&](std::size_t b) { return code_[b].next; };
+    const walk found = along(code_[at].next, on, true, code_[at].scope, stops);
+    return !found.ends.empty() && std::all_of(found.ends.begin(), found.ends.end(), [&](std::size_t b) {
+      return code_[b].releases && code_[b].what == kind::update;
+    });
+  }
+
   // Whether this store or update is an arrival: it stores the value that some loop waits for, or counts.
   bool arrives(std::size_t at) const {
     const step& s = code_[at];
-    if (s.what == kind::update) return s.changes == step::change::other;
+    if (s.what == kind::update) return s.changes == step::change::other && !is_data(at);
     for (const waiting_loop& w : waits_) {
       if (w.looks_beside) continue;
       for (const std::size_t branch : w.deciding)

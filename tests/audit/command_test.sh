@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `mgsync audit` as it is typed: its exit codes, its text and its document.
 set -euo pipefail
-mgsync=$1 has_solver=$2
+mgsync=$1 has_solver=$2 has_zstd=$3
 cd "$(dirname "$0")"
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
@@ -30,6 +30,14 @@ expect 4 'nothing to judge' "$mgsync" audit "$made/work_queue.ptx"
 expect 3 'clock-not-waited' "$mgsync" audit barriers_90.ptx barriers_90.cubin
 head -c 300 barriers_90.cubin > "$made/cut.cubin"
 expect 2 'cut.cubin: .*accepted: PTX, a cubin' "$mgsync" audit "$made/cut.cubin"
+# Of an object file of the host its fat binaries alone are read, however large it is.
+if [ "$has_zstd" = ON ]; then
+  printf '.section .nv_fatbin,"a"\n.incbin "packed_zstd.fatbin"\n' | g++ -c -x assembler -o "$made/large.o" -
+  truncate -s 3G "$made/large.o"
+  expect 3 'large.o, machine code for 9.0' "$mgsync" audit "$made/large.o"
+fi
+truncate -s 80M "$made/zeros"
+expect 2 'zeros: larger than 64 MiB' "$mgsync" audit "$made/zeros"
 expect 2 'nosuch' "$mgsync" audit "$made/nosuch"
 expect 2 'takes files' "$mgsync" audit
 expect 2 'does not take --across-gpus' "$mgsync" show x --across-gpus

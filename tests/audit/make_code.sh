@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles barriers.cu to what audit_test reads, barriers_90.ptx and barriers_90.cubin, and contract.cu to
-# contract_90.ptx, the kernels that `audit --model` asks about. Needs nvcc 13.0.
+# contract_90.ptx, the kernels that `audit --model` asks about, and packed.cu to two compressed fat binaries. Needs nvcc 13.0.
 #   tests/audit/make_code.sh           writes the files anew
 #   tests/audit/make_code.sh --check   says whether they are what the source compiles to; 77: there is no nvcc 13.0
 set -euo pipefail
@@ -22,8 +22,13 @@ compile() { # SOURCE
 compile barriers
 compile contract
 (cd "$made" && ptxas -arch=sm_90 -O3 -o barriers_90.cubin barriers_90.ptx)
+pack() { # HOW MODE
+  nvcc -fatbin -gencode 'arch=compute_90,code=[sm_90,compute_90]' -Xfatbin -compress-all --compress-mode="$2" -o "$made/packed_$1.fatbin" packed.cu
+}
+pack lz4 speed
+pack zstd size
 status=0
-for file in barriers_90.ptx barriers_90.cubin contract_90.ptx; do
+for file in barriers_90.ptx barriers_90.cubin contract_90.ptx packed_lz4.fatbin packed_zstd.fatbin; do
   if [ "${1:-}" != --check ]; then cp "$made/$file" "$here/$file"
   elif ! cmp -s "$made/$file" "$here/$file"; then
     echo "tests/audit/$file is not what its source compiles to: run tests/audit/make_code.sh"
