@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -76,8 +76,10 @@ std::string html_row(const page_row& row) {
 
 // To six digits: more are noise, and make the page large.
 double rounded(double value) {
-  const auto text = fmt::format("{:.6g}", value);
-  return std::strtod(text.c_str(), nullptr);
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int behind_the_point = 5 - static_cast<int>(std::floor(std::log10(std::abs(value))));
+  const double power = std::pow(10.0, std::abs(behind_the_point));
+  return behind_the_point > 0 ? std::round(value * power) / power : std::round(value / power) * power;
 }
 
 nlohmann::ordered_json json_of(const page_row& row, bool with_batches) {

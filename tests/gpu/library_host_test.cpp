@@ -381,12 +381,13 @@ TEST_P(host_side, flags_may_lie_in_memory_of_the_programs_own) {
 // As NVSHMEM's heap and torch's symmetric memory are: physical memory that is mapped where the program likes.
 class own_mapping {
  public:
-  explicit own_mapping(int gpu, const std::vector<int>& readers) {
+  own_mapping(int gpu, std::size_t least_bytes, const std::vector<int>& readers) {
     CUmemAllocationProp about{};
     about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     about.location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu};
     entry<decltype(&cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity")(
         &bytes_, &about, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    bytes_ *= (least_bytes + bytes_ - 1) / bytes_;
     must(entry<decltype(&cuMemCreate)>("cuMemCreate")(&memory_, bytes_, &about, 0));
     must(entry<decltype(&cuMemAddressReserve)>("cuMemAddressReserve")(&address_, bytes_, 0, 0, 0));
     must(entry<decltype(&cuMemMap)>("cuMemMap")(address_, bytes_, 0, memory_, 0));
@@ -423,16 +424,18 @@ class own_mapping {
 TEST_P(host_side, flags_may_lie_in_a_mapping_of_the_programs_own) {
   MGSYNC_NEEDS_GPUS(GetParam());
   const auto gpus = first_gpus(GetParam());
+  const unsigned blocks = 4 * sms();
+  const auto bytes = 256 + multi_grid::flag_bytes(static_cast<unsigned>(GetParam()), blocks);
   std::vector<std::unique_ptr<own_mapping>> mappings;
   symmetric_parts theirs;
   for (const int g : gpus) {
     ASSERT_EQ(cudaSetDevice(g), cudaSuccess);
     ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
-    theirs.parts.push_back(mappings.emplace_back(std::make_unique<own_mapping>(g, gpus))->address());
+    theirs.parts.push_back(mappings.emplace_back(std::make_unique<own_mapping>(g, bytes, gpus))->address());
     theirs.bytes = mappings.back()->bytes();
   }
   auto grids = multi_grid::over(theirs, gpus, 0, {}, 5s);
-  expect_sound(grids, 4 * sms(), 64, way::mixed, 3, 200);
+  expect_sound(grids, blocks, 64, way::mixed, 3, 200);
 }
 
 // Two parts that are one piece of memory: what one GPU writes to the other's comes out as its own.
