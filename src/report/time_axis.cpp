@@ -11,7 +11,7 @@ namespace mgsync::report {
 namespace {
 
 constexpr double long_share = 0.12;  // of the whole: a wait as long as this is broken
-constexpr double gap_px = 26;
+constexpr double gap_px = 44;
 
 double nice_step(double length) {
   const double rough = length / 6, power = std::pow(10, std::floor(std::log10(rough)));

@@ -85,13 +85,13 @@ std::vector<double> moments_of(const std::vector<merged_row>& rows) {
   return all;
 }
 
-// A strip over all rows where the axis is broken, with how long it is above it.
+// A strip over all rows where the axis is broken, with how long it is below the ticks.
 void draw_gaps(canvas& on, const timeline& t, const time_axis& across, double from, double to) {
   for (const auto& gap : across.gaps()) {
     const double middle = (gap.from_px + gap.to_px) / 2;
     on.rectangle(gap.from_px, from - 2, gap.to_px - gap.from_px, to - from + 4, "mg-gap",
                  fmt::format("{} {} are left out here", readable(gap.time), t.unit));
-    on.text(middle, to + 16, fmt::format("+{}", readable(std::round(gap.time))), "mg-soft", "middle");
+    on.text(middle, to + 30, fmt::format("+{}", readable(std::round(gap.time))), "mg-soft", "middle");
   }
 }
 
@@ -191,11 +191,12 @@ std::string draw_timeline(const timeline& t, bool with_style) {
     if (t.uncertainty > 0 && rows.size() <= rows_with_whiskers && t.uncertainty < (all.high - all.low) / 10)
       draw_uncertainty(on, rows[i], t, across, y, tall);
   }
-  on.text((left + width - right) / 2, to + 34,
+  const double below = across.gaps().empty() ? to : to + 14;
+  on.text((left + width - right) / 2, below + 34,
           fmt::format("time ({}){}", t.unit,
                       across.gaps().empty() ? "" : "; + and a number: so long nothing happens, drawn short"),
           "mg-text", "middle");
-  double end = to + 46;
+  double end = below + 46;
   if (rows.size() < t.tracks.size()) {
     on.text(left, end + 4,
             fmt::format("{} rows for {}: solid from median to median, pale from the earliest to the latest",

@@ -149,7 +149,8 @@ TEST(audit, finds_nothing_in_what_ships) {
           name.rfind("sync_acquire", 0) == 0 || name.rfind("sync_release", 0) == 0)
         continue;  // orders less: below
       EXPECT_EQ(found_in(r), words{}) << file << ": " << name;
-      EXPECT_GE(r.waits.size(), 2u) << file << ": " << name;
+      const bool looks = name.rfind("try_wait", 0) == 0;  // once, and does not wait
+      EXPECT_GE(r.waits.size(), looks ? 0u : 2u) << file << ": " << name;
     }
   }
 }

@@ -17,13 +17,13 @@ SIZE = {"mg-text": 12, "mg-title": 15, "mg-soft": 11, "mg-on-dark": 11, "mg-on-l
 # Axes that count, and quotients: they have no unit.
 COUNTS = {"GPUs", "members", "blocks per SM", "products", "launch", "warps per SM", "predicted / measured", "units of waiting n",
           "barriers of warps per cycle and SM", "ways", "warps", "barrier", "threads per block"}
-SAME_COLOUR = re.compile(r'<circle [^>]*class="mg-mark (mg-f\d)"><title>(.*?): \S+ at ')
+COLOUR = re.compile(r"\bmg-[a-z](\d)\b")
 
 
 def boxes(picture):
     """(words, left, top, right, bottom) of its texts, with a letter of this font half as wide as it is high."""
     for text in picture.iter(SVG + "text"):
-        size, words = float(text.get("font-size") or SIZE[text.get("class")]), text.text or ""
+        size, words = float(text.get("font-size") or SIZE[text.get("class").split()[0]]), text.text or ""
         bold = text.get("class") == "mg-title" or text.get("font-weight") == "bold"
         width, x, y = len(words) * size * (.55 if bold else .5), float(text.get("x")), float(text.get("y"))
         turned = re.match(r"rotate\((\S+)", text.get("transform") or "")
@@ -50,10 +50,13 @@ def faults(svg):
             yield f"the axis '{text.text}' has no unit"
 
 
-def colours_of(page):
+def colours_of(pictures):
+    """What has several colours in charts with lines; the parts of a picture that belong to one name are a group."""
     found = collections.defaultdict(set)
-    for colour, name in SAME_COLOUR.findall(page):
-        found[name].add(colour)
+    for picture in (one for one in pictures if "mg-line" in one):
+        for group in ET.fromstring(picture).iter(SVG + "g"):
+            for part in group.iter() if group.get("data-s") else ():
+                found[group.get("data-s")].update(COLOUR.findall(part.get("class") or ""))
     return [f"{name} has the colours {', '.join(sorted(colours))}" for name, colours in found.items() if len(colours) > 1]
 
 
@@ -64,8 +67,8 @@ def self_test():
     assert any("lies on" in f for f in faults(svg.format(text.format(5) + text.format(50))))
     assert any("beyond" in f for f in faults(svg.format(text.format(180))))
     assert any("no unit" in f for f in faults(svg.format('<text x="50" y="20" class="mg-text" text-anchor="middle">time</text>')))
-    mark = '<circle class="mg-mark mg-f{}"><title>a: 1 at 2</title></circle>'
-    assert colours_of(mark.format(1) + mark.format(2)) and not colours_of(mark.format(1) + mark.format(1))
+    mark = svg.format('<g data-s="a"><path class="mg-line mg-l{}"/></g>')
+    assert colours_of([mark.format(1), mark.format(2)]) and not colours_of([mark.format(1), mark.format(1)])
 
 
 def main():
@@ -79,8 +82,9 @@ def main():
             if drawn.returncode != 0:  # a file of another kind
                 continue
             text = page.read_text()
-            wrong += [f"{file.name}: {fault}" for fault in colours_of(text)]
-            for svg in re.findall(r"<svg .*?</svg>", text, re.S):
+            pictures = re.findall(r"<svg xmlns=.*?</svg>", text, re.S)
+            wrong += [f"{file.name}: {fault}" for fault in colours_of(pictures)]
+            for svg in pictures:
                 count += 1
                 wrong += [f"{file.name}: {ET.fromstring(svg).get('aria-label')}: {fault}" for fault in faults(svg)]
     for file in sorted((source / "tests/machines").glob("*.machine")):
