@@ -19,7 +19,7 @@ struct subject_facts {
   std::string
       never{};  // why it cannot synchronize such members or such a shape on any machine; empty: it can
   std::vector<std::string> beside{};  // variants of the same backend that a program can call for these
-                                      // members: "multigrid:library"
+                                      // members, the first of each maker: "multigrid:library"
 };
 
 // Returns the facts of the point's subject for its members and its shape.

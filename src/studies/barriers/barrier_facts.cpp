@@ -1,6 +1,7 @@
 #include "src/studies/barriers/barrier_facts.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,9 +89,10 @@ subject_facts facts_of(const point& p, std::span<const backend* const> table) {
                     .needs = std::string(call.needs),
                     .meets_nobody = p.members < call.least_members,
                     .never = why_never(b, *v, p, group)};
+  std::set<std::string_view> makers;  // of each the first variant: the others are forms of it
   for (const auto& other : b.variants)
     if (&other != v && !other.facts.orders_less() && !other.call_for(p.device).call.empty() &&
-        why_never(b, other, p, group).empty())
+        why_never(b, other, p, group).empty() && makers.insert(other.call_for(p.device).maker).second)
       all.beside.push_back(to_string({&b, &other}));
   return all;
 }

@@ -117,12 +117,12 @@ TEST(svg, a_long_wait_is_drawn_short_and_says_how_long_it_is) {
   EXPECT_EQ(count(text, "mg-gap\">"), 1U);
   EXPECT_EQ(count(text, ">+19950</text>"), 1U);  // from 300, when b has gone, to 20250
   EXPECT_EQ(count(text, "19950 ns are left out here"), 1U);
-  const time_axis axis({0, 100, 250, 300, 20'250, 20'400}, 0, 476);
+  const time_axis axis({0, 100, 250, 300, 20'250, 20'400}, 0, 494);
   ASSERT_EQ(axis.gaps().size(), 1U);
   EXPECT_DOUBLE_EQ(axis.at(0), 0);
-  EXPECT_DOUBLE_EQ(axis.at(300), 300);  // 450 pixels for 300 and 150, 26 for the gap
-  EXPECT_DOUBLE_EQ(axis.at(20'250), 326);
-  EXPECT_DOUBLE_EQ(axis.at(20'400), 476);
+  EXPECT_DOUBLE_EQ(axis.at(300), 300);  // 450 pixels for 300 and 150, 44 for the gap
+  EXPECT_DOUBLE_EQ(axis.at(20'250), 344);
+  EXPECT_DOUBLE_EQ(axis.at(20'400), 494);
   EXPECT_TRUE(time_axis({0, 100, 250, 300, 420}, 0, 100).gaps().empty()) << "nothing is long beside the rest";
   EXPECT_TRUE(time_axis({0, 100}, 0, 100).gaps().empty()) << "the wait is all there is";
 }
