@@ -87,8 +87,7 @@ TEST(barrier_facts, name_the_call_and_what_it_needs) {
   EXPECT_FALSE(library.by_host);
   const auto fastest = facts_of(at("multigrid", "auto", gpu, 4));
   EXPECT_TRUE(fastest.call.empty());
-  EXPECT_EQ(fastest.beside, (std::vector<std::string>{"multigrid:library", "multigrid:library-split",
-                                                      "multigrid:library-one-warp", "multigrid:vendor"}));
+  EXPECT_EQ(fastest.beside, (std::vector<std::string>{"multigrid:library", "multigrid:vendor"}));
   EXPECT_TRUE(facts_of(at("multigrid", "auto", host, 4)).beside.empty());
   EXPECT_EQ(facts_of(at("openmp", "runtime", host, 4)).call, "#pragma omp barrier");
   EXPECT_TRUE(facts_of(at("kernel-boundary", "graph", gpu, 4)).by_host);

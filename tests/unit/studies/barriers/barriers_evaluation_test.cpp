@@ -272,8 +272,7 @@ TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call
   EXPECT_EQ(only.sentences.at(0),
             "On 4 GPUs, nothing that a program can call was measured; multigrid:auto is the fastest barrier: "
             "2 us (95 % interval 2 - 2); "
-            "multigrid:library, multigrid:library-split, multigrid:library-one-warp, multigrid:vendor, which "
-            "it can call in its "
+            "multigrid:library, multigrid:vendor, which it can call in its "
             "place, were not measured.");
   const auto unknown = evaluated(
       std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
