@@ -98,7 +98,7 @@ def try_study(program, folder):
     assert "--threads is '0'; accepted: 1 to 256" in refusal(*study, "--threads", "0")
     assert "how many threads call at the same time (default 1; accepted: 1 to 256" in " ".join(run(study + ["--help"]).split())
     document, rows, medians = (folder / name for name in ("j", "c", "p"))
-    table = run(study + ["--threads", "1-2", "--max-time", "400ms", "--json", document, "--csv", rows, "--prometheus", medians])
+    table = run(study + ["--threads", "1-2", "--max-time", "4s", "--json", document, "--csv", rows, "--prometheus", medians])
     assert re.search(r"threads +latency_[nu]s .* processor_[nu]s", table), table
     results = json.loads(document.read_text())["results"]
     assert [r["axes"]["threads"]["value"] for r in results] == [1, 2], results
