@@ -6,7 +6,7 @@ install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.
-set(reference_results h100x1-all-backends.json h100x1-barriers.json h200x1-grid-barriers.json h200x2-barriers.json h200x2-library.json
+set(reference_results h100x1-all-backends.json h100x1-barriers.json h200x1-barriers.json.xz h200x1-grid-barriers.json h200x1-reference-1.json.xz h200x1-reference-2.json.xz h200x1-reference-3.json.xz h200x2-barriers.json h200x2-library.json
   h200x2-sweep.json h200x2.machine h200x4-all-backends.json h200x4-barriers.json h200x4-library.json h200x4-host-one-process.json h200x4.machine)
 list(TRANSFORM reference_results PREPEND "${PROJECT_SOURCE_DIR}/docs/results/")
 install(FILES ${reference_results} DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync/reference")
