@@ -76,7 +76,8 @@ class search {
       if (s.condition < 0 || s.what != kind::branch) continue;
       if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
       const auto from = code_.sources(s.condition, &l);
-      if (from.count(poll) == 0 || (!p.strong && counts(from)) || is_counted(l, from, poll)) continue;
+      if (from.count(poll) == 0 || is_counted(l, from, poll)) continue;
+      if (!p.strong && (counts(from) || has_time(from))) continue;
       made.deciding.push_back(at);
       made.by_equality = made.by_equality || ends_at_one_value(l, s, from, poll);
     }
@@ -90,6 +91,11 @@ class search {
                return r != s.condition && std::find(s.reads.begin(), s.reads.end(), r) != s.reads.end();
              });
     });
+  }
+  // Whether one of the steps reads a clock: what is compared with it is a deadline.
+  bool has_time(const std::set<std::size_t>& from) const {
+    return std::any_of(from.begin(), from.end(),
+                       [&](std::size_t at) { return code_[at].what == kind::clock; });
   }
   // Whether it is a loop like "i < n", whose number of iterations is the word that it reads, and which does
   // not wait for it to change.
