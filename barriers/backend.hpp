@@ -158,13 +158,21 @@ class barrier {
   virtual trial run(const run_request&) = 0;
 };
 
+// The kernel that a checked run launches, of which the program has machine code. Empty: none is the barrier
+// by itself, as where the host takes part.
+struct checked_kernel {
+  std::string name;           // the symbol's
+  std::string file;           // the executable or shared object
+  unsigned architecture = 0;  // 90: of its machine code that runs on this GPU
+};
+
 // What a variant's maker returns: a barrier, or the reason why there is none, the same on all ranks.
 struct creation {
   std::unique_ptr<mgsync::barrier> barrier;
   std::string reason;
   std::string algorithm;    // what runs where the variant is "auto", and why: "inbox: ..."
   std::string peer_memory;  // "threads", "mpi-window", "peer-access", "cuda-ipc", "vmm"; empty: not used
-  std::string code{};       // of the kernel that is checked: a hash of its machine code; empty: not known
+  checked_kernel checked{};
   static creation none(std::string why) { return {nullptr, std::move(why), {}, {}}; }
 };
 inline constexpr const char* without_cuda = "this build has no CUDA";

@@ -1,11 +1,11 @@
 # mgsync_add_backend(name SOURCES ... [LIBRARIES ...] [CUDA_SOURCES ...] [MPI_SOURCES ...] [NCCL_SOURCES ...]
-# [NCCL_DEVICE_SOURCES ...]) makes the folder of a backend a part of the program. <PART>_SOURCES are compiled where this
+# [NCCL_DEVICE_SOURCES ...] [NVSHMEM_SOURCES ...]) makes the folder of a backend a part of the program. <PART>_SOURCES are compiled where this
 # build has that part. Sources know by MGSYNC_WITH_<PART> (0 or 1): what `if constexpr` leaves out needs no stub.
 # The source that defines `extern const mgsync::backend <name>_backend` (dashes become underscores) is found by the
 # linker through the table that mgsync_write_backend_table() generates: nothing registers itself at load time.
 
 function(mgsync_add_backend name)
-  set(parts CUDA MPI NCCL NCCL_DEVICE)
+  set(parts CUDA MPI NCCL NCCL_DEVICE NVSHMEM)
   list(TRANSFORM parts APPEND _SOURCES OUTPUT_VARIABLE part_sources)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;${part_sources}" ${ARGN})
   string(REPLACE "-" "_" symbol "${name}")

@@ -6,19 +6,20 @@ install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.
-set(reference_results h100x1-all-backends.json h100x1-barriers.json h200x1-barriers.json.xz h200x1-grid-barriers.json h200x1-reference-1.json.xz h200x1-reference-2.json.xz h200x1-reference-3.json.xz h200x2-barriers.json h200x2-library.json
-  h200x2-sweep.json h200x2.machine h200x4-all-backends.json h200x4-barriers.json h200x4-library.json h200x4-host-one-process.json h200x4.machine)
-list(TRANSFORM reference_results PREPEND "${PROJECT_SOURCE_DIR}/docs/results/")
-install(FILES ${reference_results} DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync/reference")
+set(reference_results h100x1/all-backends.json.xz h100x1/barriers.json.xz h200x1/barriers.json.xz h200x1/grid-barriers.json.xz
+  h200x1/reference-1.json.xz h200x1/reference-2.json.xz h200x1/reference-3.json.xz h200x2/barriers.json.xz h200x2/library.json.xz
+  h200x2/sweep.json.xz h200x2/h200x2.machine h200x4/all-backends.json.xz h200x4/barriers.json.xz h200x4/library.json.xz h200x4/h200x4.machine
+  host64/one-process.json.xz)
+file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/reference") # of a list that was another
 foreach(file IN LISTS reference_results)
-  get_filename_component(name "${file}" NAME)
-  configure_file("${file}" "${PROJECT_BINARY_DIR}/reference/${name}" COPYONLY)
+  configure_file("docs/results/${file}" "${PROJECT_BINARY_DIR}/reference/${file}" COPYONLY)
 endforeach()
+install(DIRECTORY "${PROJECT_BINARY_DIR}/reference" DESTINATION "${CMAKE_INSTALL_DATADIR}/mgsync")
 
 # The documents, where a system keeps them: as one reads them in the sources, less the results that tables are drawn from.
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md" PATTERN "*.cu" PATTERN "*.cuh"
-  PATTERN results-schema.json PATTERN ladder.svg PATTERN maps EXCLUDE PATTERN timeline EXCLUDE PATTERN launch EXCLUDE)
+  PATTERN results-schema.json PATTERN ladder.svg REGEX "/docs/results/[^/.]+$" EXCLUDE)
 
 # The manual page, and what shells complete, as this program writes them; a program that does not run here, of another
 # machine, is installed without them.

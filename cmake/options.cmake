@@ -51,7 +51,7 @@ function(mgsync_embed target symbol file)
   set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-foreach(part CUDA MPI NCCL CUBLAS Z3 LZ4 ZSTD TESTS)
+foreach(part CUDA MPI NCCL NVSHMEM CUBLAS Z3 LZ4 ZSTD TESTS)
   if(NOT MGSYNC_${part} MATCHES "^(AUTO|ON|OFF)$")
     message(FATAL_ERROR "MGSYNC_${part} is '${MGSYNC_${part}}'; accepted: AUTO, ON, OFF")
   endif()

@@ -4,7 +4,7 @@
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints. After "<!-- picture by: COMMAND -->" the document shows the
 file that COMMAND writes: its last word, or after --figures a picture in that folder. "drawn as text by:" shows what a terminal does. A page that
 begins with "<!-- page by: COMMAND -->" is as a whole what COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with
-"papers", functions of papers.py.
+"papers" or "ladder", functions of papers.py and ladder.py.
 """
 import argparse
 import functools
@@ -16,16 +16,19 @@ import subprocess
 import sys
 import tempfile
 
+import ladder
 import papers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|papers) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|papers|ladder) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
 
 def run(mgsync, words):
+    if words[0] == "ladder":
+        return ladder.table(*words[1:])
     if words[0] == "papers":
         papers.run = functools.partial(run, mgsync)
         return papers.TABLES[words[1]](*words[2:])
@@ -54,7 +57,7 @@ def pictures(mgsync, text, folder):
     """(committed file, what its command writes) of every picture."""
     for found in PICTURE.finditer(text):
         words = shlex.split(found.group(1))
-        target = RAW / words[-1]
+        target = (RAW / words[-1]).resolve()
         words[-1] = folder if words[-2] == "--figures" else os.path.join(folder, target.name)
         run(mgsync, words)
         yield target, pathlib.Path(folder, target.name).read_text()

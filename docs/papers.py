@@ -8,7 +8,7 @@
     papers findings "table VIII"   the sentences of a paper, and what is so now
 
 The papers' numbers are those of src/results/frame/papers.csv. Every other one is read from a table that mgsync shows of
-the raw files, or from these: `{gpu}x?-launch.json` is whatever file is there of a machine with such GPUs, so a new raw file
+the raw files, or from these: `{gpu}x?/launch.json.xz` is whatever file is there of a machine with such GPUs, so a new raw file
 fills its column by itself. What has no figure says why in REASONS or in the entry itself; a cell of the papers that has
 neither ends the drawing with an error.
 """
@@ -64,12 +64,12 @@ def tables(*words):
 
 @functools.lru_cache(None)
 def document(name):
-    return json.loads(lzma.open(RAW / name, "rt").read() if name.endswith(".xz") else (RAW / name).read_text())
+    return json.loads(lzma.open(RAW / name, "rt").read())
 
 
 def files(pattern, gpu):
     """Of the widest machine first."""
-    return [path.name for path in sorted(RAW.glob(pattern.replace("{gpu}", gpu)), reverse=True)]
+    return [str(path.relative_to(RAW)) for path in sorted(RAW.glob(pattern.replace("{gpu}", gpu)), reverse=True)]
 
 
 def of_text(text):
@@ -124,7 +124,7 @@ def barrier(subject, members, shape):
                         if row[0] == subject:
                             return of_text(row[titles.index(shape)])
             return None
-        return first_of("{gpu}x?-barriers.json", gpu, in_file)
+        return first_of("{gpu}x?/barriers.json.xz", gpu, in_file)
     return look
 
 
@@ -138,7 +138,7 @@ def cells_of_map(gpu, subject, members):
                     if text != "-":
                         found[int(row[0]), int(threads)] = of_text(text)
         return found or None
-    return first_of(f"{{gpu}}x?-map-{members}.json", gpu, in_file)
+    return first_of(f"{{gpu}}x?/map-{members}.json.xz", gpu, in_file)
 
 
 def of_map(subject, members, which, inside):
@@ -175,7 +175,7 @@ def no(why):
 def launch(kind, column, members=1, shape="1x32"):
     """Of one GPU the file of a machine with one is taken first."""
     def look(gpu):
-        for pattern in (["{gpu}x1-launch.json*"] if members == 1 else []) + ["{gpu}x?-launch.json*"]:
+        for pattern in (["{gpu}x1/launch.json.xz"] if members == 1 else []) + ["{gpu}x?/launch.json.xz"]:
             try:
                 return shown(pattern, "launch-overhead", column, members=str(members), shape=shape, launch=kind)(gpu)
             except absent as why:
@@ -189,11 +189,11 @@ def in_us(look):
 
 
 def levels(table, nth, **where):
-    return shown("{gpu}x1-levels.json*", table, ("NVIDIA", nth), **where)
+    return shown("{gpu}x1/levels.json.xz", table, ("NVIDIA", nth), **where)
 
 
 def model(table, column, **where):
-    return shown("{gpu}x1-model.json", table, column, **where)
+    return shown("{gpu}x1/model.json.xz", table, column, **where)
 
 
 def loop(threads, column, how="as-compiled"):
@@ -201,22 +201,22 @@ def loop(threads, column, how="as-compiled"):
 
 
 def region(name):
-    return shown("{gpu}x1-timeline-instructions.json", "region-parts", "cycles", region=name)
+    return shown("{gpu}x1/timeline-instructions.json.xz", "region-parts", "cycles", region=name)
 
 
 def clock(gpu):
-    return shown("{gpu}x1-verify.json", "gpu-chains", "MHz", operation="fp32_add", form="unrolled")(gpu)
+    return shown("{gpu}x1/verify.json.xz", "gpu-chains", "MHz", operation="fp32_add", form="unrolled")(gpu)
 
 
 def how_many(gpu):
-    return first_of("{gpu}x?-barriers.json", gpu, lambda name: figure(len(document(name)["machine"]["gpus"])))
+    return first_of("{gpu}x?/barriers.json.xz", gpu, lambda name: figure(len(document(name)["machine"]["gpus"])))
 
 
 def sms(gpu):
     def in_file(name):
         rows = [each["content"] for one in document(name)["results"] for each in one["attachments"] if each["name"] == "rows.csv"]
         return figure(int(re.search(r"# sms=(\d+)", rows[0]).group(1))) if rows else None
-    return first_of("{gpu}x1-pipeline-wgmma.json", gpu, in_file)
+    return first_of("{gpu}x1/pipeline-wgmma.json.xz", gpu, in_file)
 
 
 def sum_of(way, size=1 << 32, kind="fp64"):
@@ -228,7 +228,7 @@ def sum_of(way, size=1 << 32, kind="fp64"):
                 if one["subject"] == way and one["members"] == 1 and (axes["bytes"], axes["type"], axes["memory"]) == (size, kind, "cold") and one["metrics"]:
                     return one["metrics"]["latency"]["median"], one["environment"].get("reading", "its own"), float(one["environment"]["theory_gbps"])
             return None
-        return first_of("{gpu}x1-reduction.json*", gpu, in_file)
+        return first_of("{gpu}x1/reduction.json.xz", gpu, in_file)
     return look
 
 
@@ -240,8 +240,8 @@ def warps(blocks, threads):
     return blocks * threads / 32
 
 
-OF_FULL = "measured of full groups only, whose code is another"
-OF_WARPS = "counted warps where the paper counts groups"
+OF_FULL = "of the H100 only full groups, whose code is another"
+OF_WARPS = "of the H100 warps were counted, not groups"
 LIBRARY = "library code; its chain is no straight line"
 NO_FIGURE = "read off a figure that did not survive in the text; what takes its place is drawn below"
 FIXED_LOOP = "by the loop of reading alone (below)"
@@ -259,11 +259,11 @@ def over_64(gpu):
 
 
 def chain(table, column, **where):
-    return shown("{gpu}x1-verify.json", table, column, **where)
+    return shown("{gpu}x1/verify.json.xz", table, column, **where)
 
 
 def errors(column):
-    return lambda gpu: shown("{gpu}x1-pipeline-mma.json", "pipeline-errors", column, kernel="mma, 1 producer", sizes="sizes to 1024")(gpu)
+    return lambda gpu: shown("{gpu}x1/pipeline-mma.json.xz", "pipeline-errors", column, kernel="mma, 1 producer", sizes="sizes to 1024")(gpu)
 
 
 # (paper, place): {(row, quantity): (what takes its place, remark)}. A remark with "!" before it: no ratio, the two are not alike.
@@ -361,8 +361,8 @@ NOW = {
     ("003", "text"): {
         ("2048 configurations", "mean error"): (errors("less launch, mean"), "mma, 1 producer, products that the model never saw; every kernel: below"),
         ("2048 configurations", "largest error"): (errors(("largest", 1)), "the same"),
-        ("DMA throughput", "throughput"): (shown("{gpu}x1-pipeline-mma.json", "pipeline-lines", "rate", kernel="mma, 1 producer", of="loads of a stage"), "!of one SM, all at work; the paper's cannot be in its unit"),
-        ("ALU throughput", "throughput"): (shown("{gpu}x1-pipeline-mma.json", "pipeline-lines", "rate", kernel="mma, 1 producer", of="multiplying, by bytes"), "!of one SM, all at work; the paper's cannot be in its unit"),
+        ("DMA throughput", "throughput"): (shown("{gpu}x1/pipeline-mma.json.xz", "pipeline-lines", "rate", kernel="mma, 1 producer", of="loads of a stage"), "!of one SM, all at work; the paper's cannot be in its unit"),
+        ("ALU throughput", "throughput"): (shown("{gpu}x1/pipeline-mma.json.xz", "pipeline-lines", "rate", kernel="mma, 1 producer", of="multiplying, by bytes"), "!of one SM, all at work; the paper's cannot be in its unit"),
         ("machine", "SMs"): (sms, "")},
     ("004", "figure 4"): {
         (kind, quantity): (launch(kind, column), "") for kind in ("traditional", "cooperative", "multi-device")
@@ -468,7 +468,7 @@ def sums():
     """Every way of a sum with the loop by which it read."""
     rows = []
     of = {(each["row"], each["machine"]): float(each["value"]) for each in papers() if (each["paper"], each["place"]) == ("000", "table VI")}
-    ways = list(dict.fromkeys(one["subject"] for name in files("{gpu}x1-reduction.json*", "h200") for one in document(name)["results"]))
+    ways = list(dict.fromkeys(one["subject"] for name in files("{gpu}x1/reduction.json.xz", "h200") for one in document(name)["results"]))
     paper_of = {"implicit": "implicit", "grid-sync": "grid sync", "cub": "CUB"}
     for way in [*ways, None]:
         there = paper_of.get(way) if way else "CUDA sample"
@@ -524,7 +524,7 @@ total = in_us(launch("traditional", "null kernel, total"))
 fused_v100 = then("000", "table I", "traditional", "fused overhead", factor=1e-3)
 total_v100 = then("000", "table I", "traditional", "null kernel total", factor=1e-3)
 grid_sync = barrier("grid:cooperative-groups", 1, "1x32")
-apart = shown("{gpu}x1-levels.json*", "levels", "cycles", probe="syncwarp_diverged")
+apart = shown("{gpu}x1/levels.json.xz", "levels", "cycles", probe="syncwarp_diverged")
 
 
 def grid_with(blocks):
@@ -575,13 +575,13 @@ def turned():
 
 
 def semaphores(name, what):
-    return shown("{gpu}x1-pipeline-synthetic.json", "pipeline-semaphores", what, semaphore=name)
+    return shown("{gpu}x1/pipeline-synthetic.json.xz", "pipeline-semaphores", what, semaphore=name)
 
 
 def blocked(level, which):
     """What became of the others where some ended before, as the study says it."""
     def look(gpu):
-        text = cell_text("{gpu}x2-blocking.json", "paper", "here", level=level, barrier=which)(gpu)
+        text = cell_text("{gpu}x2/blocking.json.xz", "paper", "here", level=level, barrier=which)(gpu)
         return figure(1.0 if text == "hung" else 0.0, text)
     return look
 
@@ -600,7 +600,7 @@ def cell_text(pattern, name, column, **where):
 
 def holds(which):
     def look(gpu):
-        text = cell_text("{gpu}x2-blocking.json", "holds", "verdict", level="lane", barrier=which)(gpu)
+        text = cell_text("{gpu}x2/blocking.json.xz", "holds", "verdict", level="lane", barrier=which)(gpu)
         return figure(1.0 if text == "holds" else 0.0, text)
     return look
 
@@ -619,7 +619,7 @@ fastest, slowest = (of_map("multigrid:vendor", 2, which, lambda b, t: True) for 
 
 def beyond_reading(way):
     """us that a sum of 1 GiB on each of 2 GPUs takes longer than reading it."""
-    return shown("{gpu}x4-reduction.json*", "barrier-costs-2", way, type="fp64", memory="cold", size="1 GiB")
+    return shown("{gpu}x4/reduction.json.xz", "barrier-costs-2", way, type="fp64", memory="cold", size="1 GiB")
 
 
 BLOCK = ("{a} cycles of 1 warp, {b} of 8, {c} of 32: a line over warps", {"a": block_sync[32][0], "b": block_sync[256][0], "c": block_sync[1024][0]}, lambda a, b, c: a < b < c, "mgsync study levels --level block")
@@ -675,8 +675,8 @@ FINDINGS = {
          {"a": semaphores("block-barrier", "query"), "b": semaphores("cuda-pipeline", "query"), "c": semaphores("mbarrier", "query"), "d": semaphores("named-barrier", "query"),
           "e": semaphores("mbarrier", "handover"), "f": semaphores("named-barrier", "handover")}, lambda a, b, c, d, e, f: max(a, b, c, d) < 1.2 * min(a, b, c, d), "mgsync study pipeline --kernel synthetic"),
         ("The model is off by 4.5 % in the mean, 21.5 % at worst", "mma {a} and {b}, wgmma {c} and {d}, on sizes that it never saw, less the launch",
-         {"a": errors("less launch, mean"), "b": errors(("largest", 1)), "c": shown("{gpu}x1-pipeline-wgmma.json", "pipeline-errors", "less launch, mean", kernel="wgmma", sizes="sizes to 1024"),
-          "d": shown("{gpu}x1-pipeline-wgmma.json", "pipeline-errors", ("largest", 1), kernel="wgmma", sizes="sizes to 1024")}, lambda a, b, c, d: max(a, c) <= 4.5 and max(b, d) <= 21.5, "mgsync study pipeline"),
+         {"a": errors("less launch, mean"), "b": errors(("largest", 1)), "c": shown("{gpu}x1/pipeline-wgmma.json.xz", "pipeline-errors", "less launch, mean", kernel="wgmma", sizes="sizes to 1024"),
+          "d": shown("{gpu}x1/pipeline-wgmma.json.xz", "pipeline-errors", ("largest", 1), kernel="wgmma", sizes="sizes to 1024")}, lambda a, b, c, d: max(a, c) <= 4.5 and max(b, d) <= 21.5, "mgsync study pipeline"),
     ],
     "004 section 7": [
         ("Small kernels: the launch call on the CPU is the main cost", "a null kernel adds {a} ns, its call takes {b}", {"a": launch("traditional", "null kernel, additional"), "b": launch("traditional", "call")}, lambda a, b: abs(a / b - 1) < 0.05, "mgsync study launch"),

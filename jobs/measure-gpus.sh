@@ -2,7 +2,7 @@
 # All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: the topology, every method over
 # the shapes, the library beside the algorithm alone, barriers beside load and with a late GPU, one rank per GPU, work between rounds.
 # Some 3 minutes with 2 GPUs.
-# Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME-barriers.json, ... (NAME: "h200x2")
+# Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
 # PART: topology, barriers, grid, library, load-one, load-grid, load, ranks-ipc, ranks-vmm, work, late, batches or launch (default: all,
 # in this order); load puts together what load-one and load-grid measured.
 # POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
@@ -11,7 +11,7 @@
 set -euo pipefail
 all=(topology barriers grid library load-one load-grid load ranks-ipc ranks-vmm work late batches launch)
 [ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of: ${all[*]}" >&2; exit 2; }
-mgsync=$(realpath "$1") folder=$2 name=$3 point=${POINT:-60} check=${CHECK:-1000}
+mgsync=$(realpath "$1") folder=$2/$3 point=${POINT:-60} check=${CHECK:-1000}
 shift 3
 [ $# -gt 0 ] || set -- "${all[@]}"
 for what; do
@@ -35,7 +35,7 @@ bounded() { # WHAT SECONDS COMMAND...
   echo "$what: $((SECONDS - started)) s after the start"
   [ "$code" -eq 0 ] || { echo "$what: exit code $code" >&2; failed=1; }
 }
-part() { bounded "$@" --timeout 20s --json "$folder/$name-$1.json"; }
+part() { bounded "$@" --timeout 20s --json "$folder/$1.json.xz"; }
 checked() { part "$@" --check-rounds "$check"; }
 
 beside=multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub,nccl-device:hub-relay
@@ -46,7 +46,7 @@ others=$others,peer-loads@others,local-stores@others,local-loads@others,host-rea
 for what; do
   case $what in load* | ranks-* | late) [ "$gpus" -ge 2 ] || continue ;; esac
   case $what in
-    topology) timeout 30 "$mgsync" topology >"$folder/$name-topology.txt" || failed=1 ;;
+    topology) timeout 30 "$mgsync" topology >"$folder/topology.txt" || failed=1 ;;
     barriers)
       checked barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
       ;;
@@ -65,7 +65,7 @@ for what; do
       checked load-grid 120 "$mgsync" --backend "$beside,multigrid:crowd,$hops,hop:arrival,hop:grid" --gpus 2 --shape 1x32 \
         --max-time "$((2 * point))ms" --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
       ;;
-    load) (cd "$folder" && "$mgsync" merge "$name-load-one.json" "$name-load-grid.json" --json "$name-load.json" >/dev/null) || failed=1 ;;
+    load) (cd "$folder" && "$mgsync" merge load-one.json.xz load-grid.json.xz --json load.json.xz >/dev/null) || failed=1 ;;
     ranks-*)
       checked "$what" 60 mpirun --bind-to none -np "$gpus" "$mgsync" \
         --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:stream,nccl:graph,mpi:\* \

@@ -98,6 +98,11 @@ std::string why_not(std::span<const rank_view* const> slots, const host_gpus& ho
         "GPUs",
         view.rank, view.seen.host, list.size());
   const auto& g = host.reference.gpus[static_cast<std::size_t>(list.front())];
+  if (other->seen.host != view.seen.host)
+    return fmt::format(
+        "ranks {} and {}, on {} and {} of one machine, would share GPU {} ({}): start no more ranks than "
+        "GPUs, or --oversubscribe, under MPS, for virtual nodes that share it",
+        other->rank, view.rank, other->seen.host, view.seen.host, g.id, identity_of(g));
   return fmt::format(
       "ranks {} and {} on {} would share GPU {} ({}): start no more ranks than GPUs, and let each see "
       "all GPUs of the node (Slurm: --gpus-per-node=N --gpu-bind=none) or a different one",

@@ -53,6 +53,18 @@ std::vector<std::vector<std::size_t>> by_machine(const slots& all) {
   return result;
 }
 
+// The same by the hosts' names.
+std::vector<std::vector<std::size_t>> by_host(const slots& all) {
+  std::vector<std::vector<std::size_t>> result;
+  std::map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto [entry, fresh] = place.emplace(all[i]->seen.host, result.size());
+    if (fresh) result.emplace_back();
+    result[entry->second].push_back(i);
+  }
+  return result;
+}
+
 // The members of one machine while its threads are placed.
 struct host_plan {
   std::span<const std::size_t> members;  // indices in the group
@@ -252,13 +264,24 @@ slots owners_of(std::span<const rank_view> views, const grouping_request& reques
   return all;
 }
 
+// Whether each slot of each machine gets a GPU that no other has.
+bool have_gpus_of_their_own(const slots& owners, const std::vector<std::vector<std::size_t>>& machines) {
+  return std::ranges::all_of(machines, [&](const auto& members) {
+    slots here;
+    for (const auto i : members) here.push_back(owners[i]);
+    return assign_gpus(here, static_cast<int>(here.size()), {}).failure.empty();
+  });
+}
+
 // Hosts are filled one after the other.
 void add_gpu_members(grouping& result, std::span<const rank_view> views, const grouping_request& request,
                      const placement& wanted) {
   const auto owners = owners_of(views, request);
   slots taking_part;
   std::vector<gpu_choice> chosen;
-  for (const auto& of_host : by_machine(owners)) {
+  auto machines = by_machine(owners);
+  if (request.share_gpus && !have_gpus_of_their_own(owners, machines)) machines = by_host(owners);
+  for (const auto& of_host : machines) {
     const int left = request.members - static_cast<int>(chosen.size());
     if (left == 0) break;
     slots here;
@@ -322,14 +345,8 @@ int largest_group(std::span<const rank_view> views, device kind, int members_per
     grouping_request request;
     request.members = most;
     request.members_per_rank = members_per_rank;
-    bool fits = true;
     const auto all = slots_of(views, request);
-    for (const auto& members : by_machine(all)) {
-      slots here;
-      for (const auto i : members) here.push_back(all[i]);
-      fits = fits && assign_gpus(here, static_cast<int>(here.size()), {}).failure.empty();
-    }
-    if (fits) return most;
+    if (have_gpus_of_their_own(all, by_machine(all))) return most;
   }
   return 0;
 }

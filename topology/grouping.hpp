@@ -32,7 +32,9 @@ struct grouping_request {
   std::string placement = "near";
   bool pin = true;
   bool oversubscribe = true;  // false: more host threads than CPUs get no places
-  bool with_places = true;    // false: host threads get none, and notes say nothing of them
+  bool share_gpus =
+      false;  // true: nodes of one machine that has too few GPUs may have the same, as virtual nodes do
+  bool with_places = true;  // false: host threads get none, and notes say nothing of them
 };
 
 struct grouping {

@@ -12,6 +12,7 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
   const unsigned per_sm = (blocks + sms - 1) / sms;
   // Powers of two: a kernel finds its replica by a mask.
   const auto replicas = [&](unsigned wanted) {
+    if (members > multi_grid_handle::most_gpus) return 1u;  // many_gpus.cuh has no replicas
     return std::min(wanted, std::bit_floor(algorithm::relay_shape::most_words / members));
   };
   if (blocks == 1) return use_relay(1, 1, "one block per GPU, one hop");
@@ -24,7 +25,8 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
 multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* const* parts, unsigned rank,
                            unsigned gpus, unsigned blocks) {
   multi_grid_handle handle;
-  std::copy_n(parts, gpus, handle.parts);
+  const bool many = gpus > multi_grid_handle::most_gpus;
+  if (!many) std::copy_n(parts, gpus, handle.parts);
   handle.own = parts[rank];
   handle.rank = rank;
   handle.gpus = gpus;
@@ -38,7 +40,7 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
   // slower than the algorithm alone, and 6 % with the full hold); with several counters, the full hold
   // (4x256: 10 % faster than the algorithm alone, and 1 % with 60 cycles less).
   handle.sync_hold = handle.counters == 1 ? handle.hold - std::min(handle.hold, 60u) : handle.hold;
-  handle.version = multi_grid_handle::this_version;
+  handle.version = many ? multi_grid_handle::many_version : multi_grid_handle::this_version;
   handle.gpus_inverse = (4096 + gpus - 1) / gpus;
   // Step: a warp writes one word per GPU in 32 / gpus replicas at once.
   handle.out_step = static_cast<std::uint32_t>(32 / gpus * algorithm::relay_layout::stride *
@@ -47,8 +49,10 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
 }
 
 algorithm::flag_image image_of(const algorithm::grid_choice& choice, unsigned blocks) {
-  return choice.counter ? algorithm::spread_image(blocks, choice.spread)
-                        : algorithm::relay_image(blocks, choice.relay);
+  auto image = choice.counter ? algorithm::spread_image(blocks, choice.spread)
+                              : algorithm::relay_image(blocks, choice.relay);
+  algorithm::append_carrier(image, {blocks});
+  return image;
 }
 
 }  // namespace mgsync

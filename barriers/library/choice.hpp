@@ -10,12 +10,13 @@ namespace mgsync {
 // On `members` GPUs of `sms` SMs (the GPU with the fewest) with `blocks` blocks each, and why.
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
-// The handle of GPU `rank`, from which `parts` are the addresses of all GPUs' flags; the records and the
-// generation are left to be set.
+// The handle of GPU `rank`, from which `parts` are the addresses of all GPUs' flags; the records, the
+// generation, and of more than most_gpus the table of these addresses, are left to be set.
 multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank,
                            unsigned gpus, unsigned blocks);
 
-// The initial content of every GPU's flags.
+// The initial content of every GPU's flags: the barrier's, and behind them the places of values that it
+// carries.
 algorithm::flag_image image_of(const algorithm::grid_choice&, unsigned blocks);
 
 // The record of a block that has passed no barrier yet.

@@ -4,6 +4,7 @@
 
 #include "src/base/cuda.hpp"
 #include "src/base/cuda_driver.hpp"
+#include "src/base/filled.hpp"
 
 namespace mgsync::library {
 
@@ -21,6 +22,23 @@ void check_first_parameter([[maybe_unused]] const void* kernel) {
         "the kernel's first parameter is not a mgsync::multi_grid_handle: without it the kernel cannot "
         "join the group");
 #endif
+}
+
+std::string name_of_kernel([[maybe_unused]] const void* kernel) {
+#if CUDART_VERSION >= 12030
+  static const auto ask =
+      reinterpret_cast<decltype(&cuFuncGetName)>(cuda::find_driver_entry("cuFuncGetName", 12030));
+  cudaFunction_t function = nullptr;
+  const char* name = nullptr;
+  if (ask == nullptr || kernel == nullptr) return {};
+  cuda::check(cudaGetFuncBySymbol(&function, kernel), "looking for the kernel");
+  if (ask(&name, reinterpret_cast<CUfunction>(function)) == CUDA_SUCCESS && name != nullptr) return name;
+#endif
+  return {};
+}
+
+launch_plan plan_of(const launch_parameters& p, unsigned blocks) {
+  return {blocks, name_of_kernel(p.func), p.gridDim, p.blockDim};
 }
 
 std::optional<unsigned> sms_of_green_context([[maybe_unused]] cudaStream_t stream) {

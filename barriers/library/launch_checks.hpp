@@ -8,16 +8,13 @@
 #include <cuda_runtime_api.h>
 
 #include "barriers/library/include/mgsync/multi_grid.hpp"
-#include "src/base/filled.hpp"
+#include "barriers/library/launch_plan.hpp"
 
 namespace mgsync::library {
 
-inline unsigned volume(const dim3& d) { return d.x * d.y * d.z; }
-inline bool alike(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-inline std::string written(const dim3& d) {
-  if (d.y == 1 && d.z == 1) return std::to_string(d.x);
-  return filled("({}, {}, {})", d.x, d.y, d.z);
-}
+// What CUDA calls the kernel; empty where this CUDA version does not tell.
+std::string name_of_kernel(const void* kernel);
+launch_plan plan_of(const launch_parameters&, unsigned blocks);
 
 // Throws usage_error if the kernel's first parameter cannot be a handle, as far as this CUDA version can
 // tell.

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -28,6 +30,7 @@ struct greeting {
   char node[64] = {};  // equal for processes on one node
   complaint kind = complaint::none;
   std::uint32_t gpus = 0;
+  std::int64_t since = 0;  // when the process says this, so that groups have names of their own
 };
 struct card {
   char uuid[16];
@@ -130,10 +133,21 @@ std::string written(const local_gpus& mine, const std::string& node) {
   put(hello.node, boot.empty() ? hello.host : boot);
   hello.kind = mine.kind;
   hello.gpus = static_cast<std::uint32_t>(mine.cards.size());
+  hello.since = std::chrono::system_clock::now().time_since_epoch().count();
   std::string bytes;
   append(bytes, hello);
   for (const card& c : mine.cards) append(bytes, c);
   return bytes + mine.why;
+}
+
+// 16 hexadecimal digits (FNV-1a) that all processes work out alike.
+std::string name_of(const std::vector<std::string>& greetings) {
+  std::uint64_t sum = 0xcbf29ce484222325u;
+  for (const auto& text : greetings)
+    for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(sum));
+  return digits;
 }
 
 // Must come before anything else of the messages is read.
@@ -174,6 +188,7 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
   group_members group;
   group.gpus.process = process;
   group.gpus.exchange = std::move(exchange);
+  group.name = name_of(all);
   std::string first_host, first_node, slice;
   std::set<std::string> uuids;
   for (std::size_t p = 0; p < all.size(); ++p) {
@@ -202,9 +217,9 @@ group_members meet(const std::vector<int>& ordinals, int process, byte_exchange 
     }
   }
   if (group.gpus.places.size() > 1 && !slice.empty()) refuse(complaint::unsupported, slice);
-  if (group.gpus.places.size() > multi_grid_handle::most_gpus)
-    refuse(complaint::usage,
-           filled("{} GPUs: a group has at most {}", group.gpus.places.size(), multi_grid_handle::most_gpus));
+  if (group.gpus.places.size() > multi_grid_handle::most_gpus_of_many)
+    refuse(complaint::usage, filled("{} GPUs: a group has at most {}", group.gpus.places.size(),
+                                    multi_grid_handle::most_gpus_of_many));
   return group;
 }
 

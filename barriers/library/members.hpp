@@ -12,6 +12,7 @@ namespace mgsync::library {
 struct group_members {
   gpu_members gpus;
   unsigned fewest_sms = 0;  // of any GPU of the group
+  std::string name;         // the same in all processes, another of each group
 };
 
 // Collective. `node`: the name of the caller's node; if empty, the system's boot id. `wrong_use`: why the

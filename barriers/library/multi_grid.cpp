@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,36 +59,69 @@ void multi_grid::launch_on(const void* kernel, dim3 blocks, dim3 threads, std::s
                            const std::vector<cudaStream_t>& streams,
                            const std::function<void**(unsigned local)>& arguments_of) {
   state_->launch_all(library::volume(blocks), [&] {
-    if (!streams.empty() && streams.size() != local_gpus())
-      throw usage_error(filled("{} streams for the {} GPUs of this process: one for each, or none",
-                               streams.size(), local_gpus()));
     std::vector<launch_parameters> launches;
     for (unsigned l = 0; l < local_gpus(); ++l)
-      launches.push_back({kernel, blocks, threads, arguments_of(l), shared_bytes,
-                          streams.empty() ? state_->states[l].own.get() : streams[l]});
+      launches.push_back(
+          {kernel, blocks, threads, arguments_of(l), shared_bytes, state_->stream_of(streams, l)});
     return launches;
   });
 }
 
-void multi_grid::prepare(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes) {
-  state_->make_ready(library::volume(blocks), [&] {
+void multi_grid::prepare(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes,
+                         const std::vector<cudaStream_t>& streams) {
+  const auto launch_on_gpu = [&](unsigned l) {
+    return launch_parameters{kernel, blocks, threads, nullptr, shared_bytes, state_->stream_of(streams, l)};
+  };
+  const auto may = [&] {
     for (unsigned l = 0; l < local_gpus(); ++l) {
       const cuda::device_scope scope(state_->ordinal(l));
-      state_->check_kernel({kernel, blocks, threads, nullptr, shared_bytes, state_->states[l].own.get()}, l);
+      state_->check_kernel(launch_on_gpu(l), l);
     }
-  });
+  };
+  const auto all = library::volume(blocks);
+  state_->make_ready(all, state_->check_each_launch, may,
+                     [&] { return library::plan_of(launch_on_gpu(0), all); });
 }
 
 void multi_grid::resize(unsigned blocks_per_gpu) {
-  state_->make_ready(blocks_per_gpu, [&] {
+  const auto may = [&] {
     if (blocks_per_gpu == 0) throw usage_error("a grid of no blocks");
-  });
+  };
+  state_->make_ready(blocks_per_gpu, false, may, [&] { return library::launch_plan{blocks_per_gpu}; });
 }
 
 const multi_grid_handle& multi_grid::handle_for(unsigned blocks_per_gpu, unsigned local) const {
   if (!state_->flags.has(blocks_per_gpu))
     throw usage_error(filled("no handle for {} blocks yet: resize() or prepare() first", blocks_per_gpu));
   return state_->flags.of(blocks_per_gpu).handles[state_->known(local)];
+}
+
+unsigned multi_grid::make_team(const std::vector<unsigned>& grid_ranks) {
+  std::string list;
+  all_or_none(state_->group.gpus, [&] {
+    state_->lives.must_go_on();
+    std::set<unsigned> seen;
+    for (const unsigned r : grid_ranks) {
+      list += (list.empty() ? "" : ", ") + std::to_string(r);
+      if (r >= gpus() || !seen.insert(r).second)
+        throw usage_error(
+            filled("no team with grid {} here: it takes grids of the group, 0 to {}, each once at most", r,
+                   gpus() - 1));
+    }
+    if (grid_ranks.empty()) throw usage_error("a team of no grids");
+  });
+  state_->agree_on(list, "as the grids of a team", "a team");
+  const cuda::outside_of_captures apart;
+  return state_->flags.add_team(grid_ranks);
+}
+
+const multi_grid_handle& multi_grid::team_handle(unsigned team, unsigned blocks_per_gpu,
+                                                 unsigned local) const {
+  if (team == 0 || team >= state_->flags.teams())
+    throw usage_error(
+        filled("no team {} here: make_team() returned 1 to {}", team, state_->flags.teams() - 1));
+  handle_for(blocks_per_gpu, local);  // throws where there is none
+  return state_->flags.of(blocks_per_gpu, team).handles[local];
 }
 
 void multi_grid::set_timeout(std::chrono::nanoseconds timeout) { set_timeout(timeout, timeout); }
@@ -135,7 +170,7 @@ multi_grid_memory multi_grid::allocate(std::size_t bytes) {
     state_->lives.must_go_on();
     if (bytes == 0) throw usage_error("memory of no bytes");
   });
-  state_->agree_on(bytes, "bytes", "the memory's size");
+  state_->agree_on(std::to_string(bytes), "bytes", "the memory's size");
   const cuda::outside_of_captures apart;
   auto made = state_->own(state_->group.gpus, bytes);
   return multi_grid_memory(

@@ -26,6 +26,8 @@ struct multi_grid_state {
       512;  // the lane writes a word as the block speaks, and from this bit on: how many more
   static constexpr unsigned more_words = 16;
   static constexpr std::uint32_t counts_quiet = 4096;  // multi_grid_addresses::quiet_ is known
+  static constexpr std::uint32_t carries = 8192;       // the turn of the last round that carried is known
+  static constexpr std::uint32_t second_turn = 16384;  // it was the second of two
 };
 
 // The addresses of the calling lane, computed once: nine registers together with the state and the epoch.
@@ -88,6 +90,9 @@ class multi_grid_addresses {
     return ptx::load_relaxed<ptx::scope::system>(
         line(handle, relay_layout{}.inbox(block & (handle.copies - 1)) + 1) + handle.rank);
   }
+
+  // The i-th word that the lane polls.
+  __device__ __forceinline__ word* polled(const multi_grid_handle&, unsigned) const { return polled_; }
 
   static constexpr unsigned words_of_line = line_bytes / sizeof(word);
   __device__ __forceinline__ static word* line(const multi_grid_handle& handle, unsigned number) {

@@ -30,23 +30,8 @@ __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
-// How the threads of a block that do not wait themselves learn what its team found. This one uses the block's
-// last barrier (__syncthreads_or), which takes no shared memory: a kernel may need all of it.
-class told_by_barrier {
-  using word = std::uint32_t;
-
- public:
-  __device__ __forceinline__ void begin(bool) const {}
-  __device__ __forceinline__ void tell() const {}
-  __device__ __forceinline__ unsigned asks_where() const { return 0; }
-  __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
-  // The block's barrier; returns not 0 if any of its threads passed in not 0.
-  __device__ __forceinline__ static word sync_and_tell(word said) {
-    return static_cast<word>(__syncthreads_or(static_cast<int>(said)));
-  }
-};
-
-// The same of the threads that take part, where not all of the block do.
+// How the threads of a block that do not wait themselves learn what its team found. This one uses the last
+// barrier of those that take part, which takes no shared memory: a kernel may need all of it.
 template <class Who>
 class told_among {
   using word = std::uint32_t;
@@ -56,8 +41,16 @@ class told_among {
   __device__ __forceinline__ void tell() const {}
   __device__ __forceinline__ unsigned asks_where() const { return 0; }
   __device__ __forceinline__ word sync_and_ask(unsigned, word known) const { return sync_and_tell(known); }
+  // That barrier; returns not 0 if any of its threads passed in not 0.
   __device__ __forceinline__ static word sync_and_tell(word said) { return Who::sync_and_tell(said); }
 };
+
+struct whole_block {
+  __device__ __forceinline__ static std::uint32_t sync_and_tell(std::uint32_t said) {
+    return static_cast<std::uint32_t>(__syncthreads_or(static_cast<int>(said)));
+  }
+};
+using told_by_barrier = told_among<whole_block>;
 
 // This one uses a word of shared memory that the kernel provides. It is written only when the team gives up,
 // and reading it is faster than a barrier with a result.
@@ -102,15 +95,26 @@ class told_in_word {
   word* word_;
 };
 
+// The number of the calling block among those of its GPU, and how many these are: the whole grid. Tests cut
+// grids into slices that stand for GPUs.
+struct whole_grid {
+  __device__ __forceinline__ static unsigned block() {
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
+  __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+};
+
 // The policy of a user's kernel: blocks may have any dimensions but at least one whole warp; the scope is the
 // system, or the GPU if the group has only one; every wait has a time-out of its own.
-class multi_grid_policy : public cuda_operations<ptx::scope::system> {
+template <class Place>
+class multi_grid_policy_at : public cuda_operations<ptx::scope::system>, public Place {
   using operations = cuda_operations<ptx::scope::system>;
 
  public:
+  using word = operations::word;
   static constexpr unsigned polls_per_look = 4096;
 
-  __device__ __forceinline__ multi_grid_policy(std::uint32_t state, const multi_grid_handle& handle)
+  __device__ __forceinline__ multi_grid_policy_at(std::uint32_t state, const multi_grid_handle& handle)
       : state_(state), handle_(handle) {}
 
   __device__ __forceinline__ std::uint32_t state() const { return state_; }
@@ -128,6 +132,13 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   __device__ __forceinline__ static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
   using verdict = told_by_barrier;
+  using addresses = multi_grid_addresses;
+  using relay_addresses = multi_grid_relay_addresses;
+  static constexpr unsigned words_of_lane = 1;  // that it polls
+  // 0: the handle can be used.
+  __device__ __forceinline__ static word why_unknown(const multi_grid_handle& handle) {
+    return handle.version ^ multi_grid_handle::this_version;
+  }
 
   __device__ __forceinline__ bool in_team() const { return (state_ & multi_grid_state::in_team) != 0; }
   __device__ __forceinline__ void fence_release_system() const {
@@ -161,6 +172,16 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     }
     return gave_up;
   }
+  // Waits until here() holds in every lane; 0 if given up, after that was reported.
+  template <class Here>
+  __device__ __forceinline__ unsigned wait_each(word epoch, Here here) const {
+    for (;;) {
+#pragma unroll 1
+      for (unsigned polls = 0; polls < polls_per_look; ++polls)
+        if (__ballot_sync(~0u, here()) == ~0u) return 1;
+      if (ends_waiting(epoch)) return 0;
+    }
+  }
   // Of a wait by single looks: whether it is to end, after that was reported.
   __device__ __forceinline__ bool ends_waiting(word epoch) const {
     if (!gives_up(epoch)) return false;
@@ -168,11 +189,7 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
     return true;
   }
 
-  __device__ __forceinline__ static unsigned block() {
-    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  }
-
- private:
+ protected:
   __device__ __forceinline__ void report_given_up() const {
     if (!is_first_lane()) return;
     volatile multi_grid_block& mine = record();
@@ -188,7 +205,7 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
   // The block's record. Its address is computed anew at every look, so that it is not kept in registers
   // during the kernel's own work.
   __device__ __forceinline__ volatile multi_grid_block& record() const {
-    unsigned number = block();
+    unsigned number = Place::block();
     asm volatile("" : "+r"(number));
     return handle_.records[number];
   }
@@ -212,11 +229,16 @@ class multi_grid_policy : public cuda_operations<ptx::scope::system> {
       const word patience = epoch == first_gpu_epoch + 1 ? mine.first_patience : mine.patience;
       over = others_did || now - mine.since > patience ? 1 : 0;
     }
-    return broadcast(over) != 0;
+    return operations::broadcast(over) != 0;
   }
 
   std::uint32_t state_;
   const multi_grid_handle& handle_;
+};
+
+class multi_grid_policy : public multi_grid_policy_at<whole_grid> {
+ public:
+  using multi_grid_policy_at::multi_grid_policy_at;
 };
 
 // The same for a kernel that provides a word of shared memory.

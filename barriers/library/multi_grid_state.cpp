@@ -39,10 +39,12 @@ library::wait_bounds bounds_of(const group_options& o) {
 multi_grid::state::state(const std::vector<int>& gpus, int process, process_exchange exchange,
                          const group_options& options, library::memory_source for_flags)
     : bounds(bounds_of(options)),
+      check_each_launch(options.check_each_launch),
       group(library::meet(gpus, process, std::move(exchange), options.node, library::why_not_for(bounds))),
       local(group.gpus.local()),
       own(library::own_memory(wanted_of(options))),
-      flags(group, bounds, for_flags ? std::move(for_flags) : own) {
+      flags(group, bounds, for_flags ? std::move(for_flags) : own,
+            {.traced = options.trace, .one_block_speaks = options.one_block_speaks}) {
   all_or_none(group.gpus, [&] {
     for (unsigned l = 0; l < local.size(); ++l) {
       const cuda::device_scope scope(ordinal(l));
@@ -136,13 +138,22 @@ void multi_grid::state::renew() {
   all_or_none(group.gpus, [&] { flags.renew(); });
 }
 
-void multi_grid::state::agree_on(std::size_t number, const char* things, const char* what) const {
+void multi_grid::state::agree_on(const std::string& mine, const char* things, const char* what) const {
   if (group.gpus.one_process()) return;
-  const auto wanted = group.gpus.exchange(std::to_string(number));
+  const auto wanted = group.gpus.exchange(mine);
   for (std::size_t p = 0; p < wanted.size(); ++p)
     if (wanted[p] != wanted.front())
       throw usage_error(filled("process {} wants {} {} and process 0 wants {}: {} is the same on all GPUs", p,
                                wanted[p], things, wanted.front(), what));
+}
+
+void multi_grid::state::agree_on_launch(library::launch_plan mine) const {
+  if (group.gpus.one_process()) return;
+  mine.algorithm = flags.chosen_for(mine.blocks).why;
+  std::vector<library::launch_plan> all;
+  for (const auto& theirs : group.gpus.exchange(mine.bytes()))
+    all.push_back(library::launch_plan::of_bytes(theirs));
+  if (const auto why = library::why_not_one_launch(all); !why.empty()) throw usage_error(why);
 }
 
 void multi_grid::state::launch(const launch_parameters* launches, unsigned count) {
@@ -156,11 +167,12 @@ void multi_grid::state::launch(const launch_parameters* launches, unsigned count
 void multi_grid::state::launch_all(unsigned blocks,
                                    const std::function<std::vector<launch_parameters>()>& all) {
   std::vector<launch_parameters> launches;
-  make_ready(blocks, [&] {
+  const auto may = [&] {
     check();
     launches = all();
     check_launches(launches.data(), static_cast<unsigned>(launches.size()));
-  });
+  };
+  make_ready(blocks, check_each_launch, may, [&] { return library::plan_of(launches.front(), blocks); });
   for (unsigned l = 0; l < launches.size(); ++l) try {
       start_kernel(launches[l], l);
     } catch (...) {
@@ -181,6 +193,9 @@ void multi_grid::state::check_launches(const launch_parameters* launches, unsign
           filled("{} blocks of {} threads on {}, and {} of {} on {}: the grid is the same on all GPUs",
                  written(p.gridDim), written(p.blockDim), name(l), written(first.gridDim),
                  written(first.blockDim), name(0)));
+    if (p.func != first.func)
+      throw usage_error(
+          filled("one kernel on {} and another on {}: the kernel is the same on all GPUs", name(l), name(0)));
     check_launch(p, l);
   }
 }
@@ -214,7 +229,9 @@ void multi_grid::state::check_kernel(const launch_parameters& p, unsigned l) {
   const auto fewer = library::sms_of_green_context(p.stream);
   const library::kernel_shape shape{p.func, threads, p.sharedMem};
   const auto sms = static_cast<unsigned>(cuda::sm_count(ordinal(l)));
-  const auto most = [&] { return fewer ? fitting.at_once(shape) / sms * *fewer : fitting.at_once(shape); };
+  const auto most = [&] {
+    return fewer ? library::fit_on_part(fitting.at_once(shape), *fewer, sms) : fitting.at_once(shape);
+  };
   if (blocks <= most()) return;
   cuda::load(p.func, "the kernel");
   library::check_first_parameter(p.func);

@@ -5,12 +5,14 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "barriers/library/barrier_flags.hpp"
 #include "barriers/library/fitting_kernels.hpp"
 #include "barriers/library/gpu_lives.hpp"
 #include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "barriers/library/launch_plan.hpp"
 #include "barriers/library/members.hpp"
 #include "barriers/parts/symmetric_memory/between_processes.hpp"
 #include "src/base/cuda.hpp"
@@ -41,6 +43,14 @@ struct multi_grid::state {
     if (l >= local.size()) throw usage_error(filled("no GPU {} here: this process has {}", l, local.size()));
     return l;
   }
+  // The stream that local GPU `l` launches to, of those that the caller gave: one each, or none for the
+  // group's own.
+  cudaStream_t stream_of(const std::vector<cudaStream_t>& given, unsigned l) const {
+    if (!given.empty() && given.size() != local.size())
+      throw usage_error(filled("{} streams for the {} GPUs of this process: one for each, or none",
+                               given.size(), local.size()));
+    return given.empty() ? states[l].own.get() : given[l];
+  }
   std::string name(unsigned l) const { return filled("GPU {}", ordinal(l)); }
 
   void wait_for_kernels() const;
@@ -55,21 +65,26 @@ struct multi_grid::state {
   // Throws the reason if the group was given up.
   void check() const;
 
-  // Prepares the group for kernels with so many blocks. `may` throws if this process may not; where the
-  // number is new the call is collective, and then all processes throw.
-  template <class F>
-  void make_ready(unsigned blocks, F may) {
+  // Prepares the group for kernels with so many blocks. `may` throws if this process may not. Where the
+  // number is new, or `all_agree` asks for it, the call is collective: then all processes throw, also where
+  // `planned` returns something else in one of them.
+  template <class May, class Planned>
+  void make_ready(unsigned blocks, bool all_agree, May may, Planned planned) {
     const auto lives_and_may = [&] {
       lives.must_go_on();
       may();
     };
-    if (flags.has(blocks)) {
+    if (flags.has(blocks) && !all_agree) {
       lives_and_may();
     } else {
-      all_or_none(group.gpus, lives_and_may);
-      agree_on(blocks, "blocks per GPU", "the grid");
+      library::launch_plan plan;
+      all_or_none(group.gpus, [&] {
+        lives_and_may();
+        plan = planned();
+      });
+      agree_on_launch(std::move(plan));
       const cuda::outside_of_captures apart;
-      flags.add(blocks);
+      if (!flags.has(blocks)) flags.add(blocks);
     }
     present = blocks;
   }
@@ -78,8 +93,10 @@ struct multi_grid::state {
   // done so, so that none launches a kernel before.
   void renew();
 
-  // Collective: throws in all processes where one wants another `number` than process 0.
-  void agree_on(std::size_t number, const char* things, const char* what) const;
+  // Collective: throws in all processes where one wants something else than process 0: "8 bytes".
+  void agree_on(const std::string& wanted, const char* things, const char* what) const;
+  // Collective: throws in all processes where they do not plan one and the same launch.
+  void agree_on_launch(library::launch_plan) const;
 
   void launch(const launch_parameters* launches, unsigned count);
   // Launches what `all` returns. `all` may throw; where the number of blocks is new, all processes then
@@ -92,6 +109,7 @@ struct multi_grid::state {
 
   int exceptions_then = std::uncaught_exceptions();
   library::wait_bounds bounds;
+  bool check_each_launch;
   library::group_members group;
   std::vector<unsigned> local;
   library::memory_source own;

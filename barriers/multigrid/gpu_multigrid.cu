@@ -61,7 +61,7 @@ creation make_auto(const flag_barrier_request& w) {
 }
 
 // What a user's kernel does: sync<Order>() of the library's group. The blocks' records lie behind the flags.
-template <ordering Order>
+template <order Order>
 class group_pass {
  public:
   static constexpr bool bounded = true;
@@ -94,7 +94,7 @@ class group_pass {
 
 // One that orders less than the check needs, between fences of every thread: the check then says whether all
 // have come.
-template <ordering Order>
+template <order Order>
 class fenced_pass : public group_pass<Order> {
  public:
   using group_pass<Order>::group_pass;
@@ -106,19 +106,43 @@ class fenced_pass : public group_pass<Order> {
     return passed;
   }
 };
-template <ordering Order>
+template <order Order>
 struct less_ordered_pass : group_pass<Order> {
   using group_pass<Order>::group_pass;
   using checked_form = fenced_pass<Order>;
 };
 
 // In two calls.
-class split_pass : public group_pass<ordering::acq_rel> {
+class split_pass : public group_pass<order::acq_rel> {
  public:
   using group_pass::group_pass;
   __device__ __forceinline__ bool operator()(std::uint32_t) {
     return grids_.barrier_wait(grids_.barrier_arrive());
   }
+};
+// That carries a value of every thread, whose sum is known in every round.
+class reduce_pass : public group_pass<order::acq_rel> {
+ public:
+  static constexpr bool carries_sum = true;
+
+  __device__ __forceinline__ reduce_pass(const arguments& handle, const round_loop::device_run& run)
+      : group_pass(handle, run), first_(handle.rank * run.blocks + blockIdx.x), run_(run) {}
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    const auto found = grids_.sync_reduce(first_ + 3 * epoch, by_sum{});
+    total_ = found.value;
+    return found.passed;
+  }
+  __device__ bool wrong_sum(std::uint32_t epoch, std::uint32_t& expected, std::uint32_t& seen) const {
+    const std::uint32_t workers = run_.members * run_.blocks;
+    const auto of_workers = static_cast<std::uint32_t>(std::uint64_t{workers} * (workers - 1) / 2);
+    expected = blockDim.x * (of_workers + 3 * epoch * workers);
+    seen = total_;
+    return seen != expected;
+  }
+
+ private:
+  std::uint32_t first_, total_ = 0;
+  const round_loop::device_run& run_;
 };
 // By one warp of each block. The others, if there are any, wait for it at the block's barrier.
 class one_warp_pass {
@@ -128,7 +152,7 @@ class one_warp_pass {
   using arguments = multi_grid_handle;
 
   __device__ __forceinline__ one_warp_pass(const arguments& handle, const round_loop::device_run& run) {
-    if (threadIdx.x < 32) new (&grids_) group(group_pass<ordering::acq_rel>::bound(handle, run));
+    if (threadIdx.x < 32) new (&grids_) group(group_pass<order::acq_rel>::bound(handle, run));
   }
   one_warp_pass(const one_warp_pass&) = delete;
   one_warp_pass& operator=(const one_warp_pass&) = delete;
@@ -246,7 +270,7 @@ creation host_flags(const topology::group& group, const configuration& wanted, s
 }
 
 creation library(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<group_pass<ordering::acq_rel>>);
+  return make(group, wanted, where, make_library<group_pass<order::acq_rel>>);
 }
 
 creation library_split(const topology::group& group, const configuration& wanted, session& where) {
@@ -257,16 +281,20 @@ creation library_one_warp(const topology::group& group, const configuration& wan
   return make(group, wanted, where, make_library<one_warp_pass>);
 }
 
+creation library_reduce(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where, make_library<reduce_pass>);
+}
+
 creation library_none(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<ordering::none>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<order::none>>);
 }
 
 creation library_acquire(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<ordering::acquire>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<order::acquire>>);
 }
 
 creation library_release(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where, make_library<less_ordered_pass<ordering::release>>);
+  return make(group, wanted, where, make_library<less_ordered_pass<order::release>>);
 }
 
 creation vendor(const topology::group& group, const configuration& wanted, session& where) {

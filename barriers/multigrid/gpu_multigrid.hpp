@@ -11,7 +11,7 @@ support gpu_multigrid_vendor_can_run(const topology::group&);
 namespace gpu_multigrid {
 
 make_function automatic, inbox, hub, relay, dissemination, central, crowd, host_flags, library, library_split,
-    library_one_warp, library_none, library_acquire, library_release, vendor;
+    library_one_warp, library_reduce, library_none, library_acquire, library_release, vendor;
 
 }  // namespace gpu_multigrid
 

@@ -1,8 +1,8 @@
 #include "barriers/peer_reduction/gpu_reduction.hpp"
 
 #include "barriers/parts/round_loop/flag_barrier.hpp"
+#include "barriers/parts/round_loop/reduction_pass.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
-#include "barriers/peer_reduction/reduction_pass.hpp"
 
 namespace mgsync {
 
@@ -17,10 +17,10 @@ creation make(const topology::group& group, const configuration& wanted, session
   const auto lines = [](const algorithm::cuda_lines& l) { return l; };
   const auto image = algorithm::reduction_image(w.members(), w.blocks);
   if (w.members() == 1)
-    return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::gpu>>(w, Algorithm::name, image,
-                                                                                lines);
-  return round_loop::make_flag_barrier<reduction_pass<Algorithm, scope::system>>(w, Algorithm::name, image,
-                                                                                 lines);
+    return round_loop::make_flag_barrier<round_loop::reduction_pass<Algorithm, scope::gpu>>(
+        w, Algorithm::name, image, lines);
+  return round_loop::make_flag_barrier<round_loop::reduction_pass<Algorithm, scope::system>>(
+      w, Algorithm::name, image, lines);
 }
 
 }  // namespace

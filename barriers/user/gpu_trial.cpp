@@ -312,6 +312,10 @@ std::string why_not_on_gpus(const check::barrier_table& of, const scenario& s, i
       (*most != *fewest && members > static_cast<int>(round_loop::most_gpus)))
     return fmt::format("mgsync's kernels know grids that differ by {} blocks, of {} members at most",
                        device_board::most_missing, round_loop::most_gpus);
+  if (of.orders == check::extent::equal_blocks && *most > 1)
+    return "mgsync's kernels read of all blocks: what orders blocks of equal number is tried with one block "
+           "of each "
+           "member";
   if (s.what == check::loop::ordinary)
     return "is tried with host threads; of kernels, mgsync audit reads the machine code";
   const unsigned on_one = static_cast<unsigned>((members + gpus - 1) / gpus) * *most * s.streams;

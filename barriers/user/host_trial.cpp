@@ -85,9 +85,9 @@ void note_crash(int signal, siginfo_t* about, void*) {
   std::signal(signal, SIG_DFL);  // the instruction faults again, which ends the process
 }
 
-class trial {
+class forked_trial {
  public:
-  trial(const check::barrier_table& of, const scenario& s)
+  forked_trial(const check::barrier_table& of, const scenario& s)
       : of_(of), scenario_(s), shape_(shape_of(of, s)), workers_(workers_of(of, s)) {
     for (unsigned m = 0; m < shape_.members; ++m) {
       parts_.emplace_back(of.bytes(&shape_));
@@ -263,7 +263,7 @@ class trial {
   shared_array<host_findings> findings_{workers_.size()};
 };
 
-tried trial::judge_crash(int status) const {
+tried forked_trial::judge_crash(int status) const {
   for (unsigned m = 0; m < parts_.size(); ++m)
     if (parts_[m].guards(told_[0].fault_address))
       return {ending::overran, most_arrived(),
@@ -275,7 +275,7 @@ tried trial::judge_crash(int status) const {
           fmt::format("left the process with exit code {}", WEXITSTATUS(status))};
 }
 
-tried trial::judge_end(int status) const {
+tried forked_trial::judge_end(int status) const {
   constexpr int of_a_race = 66;
   if (WIFEXITED(status) && WEXITSTATUS(status) == of_a_race)
     return {ending::violated, most_arrived(),
@@ -294,7 +294,7 @@ tried trial::judge_end(int status) const {
   return {ending::passed, most_arrived(), {}};
 }
 
-tried trial::judge_violation() const {
+tried forked_trial::judge_violation() const {
   const host_findings* first = nullptr;
   unsigned who = 0;
   for (unsigned w = 0; w < workers_.size(); ++w)
@@ -312,7 +312,7 @@ tried trial::judge_violation() const {
 }
 
 // If a member is absent on purpose, the others must wait for it; otherwise nobody may be stuck.
-tried trial::judge_hang() const {
+tried forked_trial::judge_hang() const {
   if (scenario_.fault == host_run::never_arrive) {
     for (unsigned w = 0; w < workers_.size(); ++w)
       if (arrived(w) > missed_round + 1)
@@ -365,7 +365,7 @@ tried try_on_host(const check::barrier_table& of, const scenario& s) {
     alarm(0);
     return {ending::refused, 0, std::move(why)};
   }
-  trial made(of, s);
+  forked_trial made(of, s);
   alarm(0);
   return made.run();
 }

@@ -67,4 +67,10 @@ int show_figure(const options&);
 // Collective over the job; rank 0 prints. Returns the exit code.
 int topology_command(const options&, communicator& job, topology::machine mine);
 
+// `mgsync who [FILE...]`: who did not come to the barrier at which a job of this node hangs, or that it gave
+// up. Reads what the job's blocks note (group_options::trace of the library), while it runs or after it
+// ended. Prints a paragraph for each group; returns barrier_failed where somebody is waited for. Throws
+// usage_error for files of other kinds.
+int who_command(const options&);
+
 }  // namespace mgsync

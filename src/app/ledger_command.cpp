@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "src/app/commands.hpp"
 #include "src/base/errors.hpp"
@@ -25,8 +27,9 @@ int ledger_command(const options& asked) {
   std::vector<ledger_entry> ledger;
   if (std::error_code absent; !asked.into.empty() && std::filesystem::exists(asked.into, absent))
     ledger = read_ledger(read_text(asked.into, "a ledger"), asked.into);
-  std::size_t added = 0;
-  for (const auto& name : asked.files) added += add_to_ledger(ledger, entries_of(name));
+  std::vector<ledger_entry> more;
+  for (const auto& name : asked.files) std::ranges::move(entries_of(name), std::back_inserter(more));
+  const auto added = add_to_ledger(ledger, more);
   if (!asked.into.empty()) {
     write_file_atomically(asked.into, format_ledger(ledger));
     say("mgsync: {} of {} in {} are new\n", added, counted(ledger.size(), "line"), asked.into);

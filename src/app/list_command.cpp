@@ -9,6 +9,16 @@
 
 namespace mgsync {
 
+namespace {
+
+std::string_view what_it_lacks(const facts& of) {
+  if (of.orders_less()) return "; orders less than a barrier";
+  return of.order == fact::order::inside_nodes ? "; between nodes it orders execution, and what it carries"
+                                               : "";
+}
+
+}  // namespace
+
 int list_backends(const campaign_request& asked, const communicator& job,
                   std::span<const topology::rank_view> views) {
   auto request = barriers::sweep_of(request_for(*asked.studies.front(), asked, views));
@@ -31,7 +41,7 @@ int list_backends(const campaign_request& asked, const communicator& job,
       const auto& v = *p.choice.variant;
       tell("  {:<30} {}{}\n      {}{}\n", to_string(p.choice),
            p.waived.empty() ? "can run" : "waived: " + p.waived, first ? "  (default)" : "", v.summary,
-           v.facts_for(request.device).orders_less() ? "; orders less than a barrier" : "");
+           what_it_lacks(v.facts_for(request.device)));
     }
   }
   return 0;

@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 #include <thread>
@@ -11,23 +14,86 @@
 #include "src/app/advise_command.hpp"
 #include "src/app/commands.hpp"
 #include "src/app/completion.hpp"
-#include "src/app/early_end.hpp"
 #include "src/app/help.hpp"
 #include "src/app/options.hpp"
 #include "src/app/processes_command.hpp"
 #include "src/app/study_command.hpp"
 #include "src/app/this_machine.hpp"
+#include "src/base/communicator.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/gpu_start.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/launcher.hpp"
 #include "src/base/printable.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/watchdog.hpp"
 #include "src/harness/child.hpp"
+#include "src/harness/outputs.hpp"
 
 namespace {
 
 using namespace mgsync;
+
+// A command that ends early writes the same sentence to stderr, the document and the store, and
+// records the right status: a barrier has not failed because a rank was lost or a signal came.
+
+// Which ranks of the job were lost. If rank 0 is among them, the rank that stands by takes over writing.
+std::string lost_now(outputs& written) {
+  auto lost = communicator::lost_ranks();
+  if (!lost.empty() && communicator::first_is_gone()) written.take_over();
+  return lost;
+}
+
+void end_when_stuck(watchdog& dog, outputs& written, std::string why) {
+  const auto lost = lost_now(written);
+  auto blame = dog.leaving_with() == static_cast<int>(exit_code::barrier_failed) ? result_status::failed
+                                                                                 : result_status::error;
+  if (!lost.empty()) {
+    why = communicator::has_word() ? lost : fmt::format("{}; {}", lost, why);
+    dog.leave_with(static_cast<int>(exit_code::failure));
+    blame = result_status::error;
+  } else if (signal_received() != 0) {
+    why = fmt::format("interrupted by {}; {}", signal_in_words(), why);
+    blame = result_status::interrupted;
+  }
+  say("mgsync: {}\n", why);
+  written.write_in_emergency(why, blame);
+  if (lost.empty() || communicator::speaks_first()) return;
+  communicator::leave_word(why);
+  communicator::let_first_write(patience_of_a_failed_rank);
+}
+
+// After a lost rank, a launcher sends the others a signal and gives them about a second, so everything is
+// written at once. After another signal the command ends by itself; as that may take too long, the results
+// are written already now.
+bool write_at_signal(outputs& written) {
+  if (crash_received() != 0) {
+    const auto rank = communicator::this_rank();
+    const auto why = fmt::format("{} crashed: {}", rank.empty() ? "mgsync" : rank, signal_in_words());
+    communicator::leave_word(why);
+    say("mgsync: {}\n", why);
+    if (!written.write_in_emergency(why, result_status::error)) return false;
+    communicator::let_first_write(patience_of_a_failed_rank);
+    return true;
+  }
+  if (signal_received() == 0)  // another rank has left word, and ends the job as soon as this is written
+    return written.write_in_emergency(communicator::lost_ranks(), result_status::error);
+  const auto lost = communicator::is_over() ? "" : lost_now(written);
+  if (!communicator::speaks_first() && !written.has_files()) return true;
+  if (lost.empty()) return written.write_meanwhile(fmt::format("interrupted by {}", signal_in_words()));
+  const bool said = communicator::has_word();
+  const auto why = said ? lost : fmt::format("{}; the launcher ended the job", lost);
+  if (!written.write_in_emergency(why, result_status::error)) return false;
+  if (!said) say("mgsync: {}\n", why);
+  _exit(static_cast<int>(exit_code::failure));
+}
+
+// Installs the signal handlers and starts a watchdog that writes to `written`. Both must outlive the command.
+void watch_over(std::optional<watchdog>& dog, outputs& written) {
+  take_note_of_signals();
+  dog.emplace([](const std::string&) {}, [&](const std::string& why) { end_when_stuck(*dog, written, why); },
+              [&] { return write_at_signal(written); });
+}
 
 struct command_line {
   std::vector<const study*> studies;
@@ -70,6 +136,7 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   case command::compare: return compare_command(asked);
   case command::ledger: return ledger_command(asked);
   case command::merge: return merge_command(asked);
+  case command::who: return who_command(asked);
   default: return std::nullopt;
   }
 }

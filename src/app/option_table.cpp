@@ -1,15 +1,83 @@
 #include "src/app/option_table.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "src/app/option_words.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 #include "src/results/files/document_forms.hpp"
 
 namespace mgsync {
 namespace {
+
+// What parses the values of options throws usage_error, which names the option, the word and what is
+// accepted.
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view accepted) {
+  throw usage_error(fmt::format("--{} is '{}'; accepted: {}", option, value, accepted));
+}
+
+// The text as a number; nothing unless all of it is one.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+// Reads 0.1 or 10%; NaN for anything else, which no bounds accept.
+double share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  return number<double>(percent ? text.substr(0, text.size() - 1) : text).value_or(NAN) / (percent ? 100 : 1);
+}
+
+std::uint64_t whole(std::string_view option, std::string_view text, std::uint64_t least, std::uint64_t most) {
+  const auto value = number<std::uint64_t>(text);
+  if (!value || *value < least || *value > most)
+    refuse(option, text, fmt::format("a whole number from {} to {}", least, most));
+  return *value;
+}
+
+// "2", "2s", "500ms", "1min".
+std::chrono::nanoseconds duration(std::string_view option, std::string_view text) {
+  const double seconds = in_unit(text, "s").value_or(0);
+  if (!(seconds >= 1e-3 && seconds <= 86400))
+    refuse(option, text, "a time from 1ms to 24h, such as 500ms, 2s, 5min (seconds without a unit)");
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+double fraction(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share above 0 and up to 1, such as 0.01 or 1%";
+  const double value = share(text);
+  if (!(value > 0 && value <= 1)) refuse(option, text, accepted);
+  return value;
+}
+
+double excess(std::string_view option, std::string_view text) {
+  constexpr std::string_view accepted = "a share from 0 to 10, such as 0.1 or 10%";
+  const double value = share(text);
+  if (!(value >= 0 && value <= 10)) refuse(option, text, accepted);
+  return value;
+}
+
+std::string one_of(std::string_view option, std::string_view text,
+                   std::span<const std::string_view> accepted) {
+  for (const auto word : accepted)
+    if (word == text) return std::string(text);
+  refuse(option, text, fmt::format("{}", fmt::join(accepted, ", ")));
+}
 
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
 constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
@@ -88,7 +156,7 @@ thread_level level_of_threads(std::string_view name, std::string_view word) {
 std::span<const described_option> all_options() {
   using enum command;
   constexpr command_set campaigns{measure, study}, where_members_are{measure, study, list, topology}, where_machines_are{measure, study, list, topology, accept},
-      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, check, ledger, help, completion};
+      everywhere{measure, list, topology, study, show, compare, merge, report, advise, audit, accept, check, ledger, who, help, completion};
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   static constexpr described_option table[] = {
     {"device", 0, {measure, study, list, topology, advise, accept}, "WHERE", "auto, host or gpu [auto: GPUs where there are any]",
@@ -222,6 +290,7 @@ std::span<const described_command> all_commands() {
     {check, "check", "FILE...", "a barrier of your own, in a shared object, is tried: held back, wrapped, replayed; FILE:NAME is one of several"},
     {merge, "merge", "FILE...", "make one file of several: --json, --csv, --store"},
     {ledger, "ledger", "FILE...", "how many rounds of each barrier's code were checked, added up over runs and machines"},
+    {who, "who", "[FILE...]", "who is late in a job that hangs: node, process, GPU, blocks and round, of kernels whose groups are traced; without files of this node's jobs"},
     {help, "help", "[COMMAND]", "this text, or what a command takes (as --help behind it); --man: the manual page"},
     {completion, "completion", "SHELL", "the script that completes mgsync's words in a shell: bash, zsh or fish"},
   };

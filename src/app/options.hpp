@@ -34,6 +34,7 @@ enum class command {
   accept,
   check,
   ledger,
+  who,
   help,
   completion,
   version

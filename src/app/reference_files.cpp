@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code missing;
   std::vector<fs::path> all;
-  for (const auto& entry : fs::directory_iterator(folder, missing))
+  for (const auto& entry : fs::recursive_directory_iterator(folder, missing))
     if (entry.is_regular_file(missing)) all.push_back(entry.path().lexically_normal());
   std::ranges::sort(all);
   return all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/app/recording_page.hpp"
 #include "src/app/report_folder.hpp"
 #include "src/app/report_page.hpp"
 #include "src/base/errors.hpp"
@@ -10,6 +11,7 @@
 #include "src/harness/outputs.hpp"
 #include "src/report/text.hpp"
 #include "src/results/files/atomic_file.hpp"
+#include "src/results/files/packed_text.hpp"
 
 namespace mgsync {
 namespace {
@@ -74,6 +76,17 @@ int say_failures(const std::vector<std::string>& failed) {
 
 }  // namespace
 
+// A recording alone: as a page, or its sentences and tables.
+int report_recording(const options& asked) {
+  const auto& name = asked.files.front();
+  if (!asked.markdown.empty())
+    throw usage_error(fmt::format("--markdown: {} is a recording; accepted: --html", name));
+  const auto p = page_of(recording_from_json(read_text(name, "a recording"), name), name);
+  if (asked.html.empty()) tell("{}", text_of(p));
+  else write(asked.html, report::to_html(p));
+  return static_cast<int>(exit_code::success);
+}
+
 int report_command(const options& whole) {
   // A folder is made when its pages are written; what is to be a file must be one that can be written.
   auto asked = whole;
@@ -86,6 +99,12 @@ int report_command(const options& whole) {
           fmt::format("--html {}: a fleet is one page; accepted: the name of a file", whole.html));
     return fleet_command(asked);
   }
+  if (asked.files.size() == 1 && is_recording_file(asked.files.front())) {
+    if (to_folder)
+      throw usage_error(
+          fmt::format("--html {}: a recording is one page; accepted: the name of a file", whole.html));
+    return report_recording(asked);
+  }
   auto all =
       read_report_files(asked.files, asked.across.value_or(across::hosts), asked.less_order, asked.anonymous);
   say_damage(all);
@@ -96,9 +115,16 @@ int report_command(const options& whole) {
     say("mgsync: the reports begin in {}\n", write_folder(whole, std::move(all), failed));
     return say_failures(failed);
   }
-  const auto p = page_of(asked, all, failed);
+  auto p = page_of(asked, all, failed);
   if (!asked.markdown.empty()) write(asked.markdown, markdown_of(p));
-  if (!asked.html.empty()) write(asked.html, report::to_html(p));
+  if (!asked.html.empty()) {
+    report::fold(p);
+    const auto left = report::fit(p);
+    if (!left.empty())
+      say("mgsync: left out, as one page would be too large: {}; --html FOLDER/ has a page for each\n",
+          fmt::join(left, ", "));
+    write(asked.html, report::to_html(p));
+  }
   if (asked.html.empty() && asked.markdown.empty()) tell("{}", text_of(p));
   if (!asked.html.empty() && asked.html != "-") say("mgsync: the report is in {}\n", asked.html);
   return say_failures(failed);

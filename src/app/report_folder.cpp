@@ -74,10 +74,9 @@ report::page_link link_to(const report::page& p, std::string file, std::string t
 // Writes a machine's page, or, where it would be large, a page for each of its sections.
 std::vector<report::page_link> write_pages(const fs::path& folder, report::page whole,
                                            const std::string& title, std::set<std::string>& taken) {
-  constexpr std::size_t large = 2'800'000;
   auto parts = std::vector{std::move(whole)};
-  auto html = report::to_html(parts.front());
-  if (html.size() > large && parts.front().sections.size() > 1) parts = report::by_section(parts.front());
+  if (report::to_html(parts.front()).size() > report::most_bytes && parts.front().sections.size() > 1)
+    parts = report::by_section(parts.front());
   std::vector<report::page_link> links;
   for (const auto& part : parts) {
     const bool several = parts.size() > 1 && !part.sections.empty();
@@ -85,11 +84,10 @@ std::vector<report::page_link> write_pages(const fs::path& folder, report::page 
     links.push_back(link_to(part, file_for(named, taken), named));
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts.size() > 1) {
-      parts[i].beside = links;
-      html = report::to_html(parts[i]);
-    }
-    write_file_atomically((folder / links[i].file).string(), html);
+    if (parts.size() > 1) parts[i].beside = links;
+    report::fold(parts[i]);
+    report::fit(parts[i]);
+    write_file_atomically((folder / links[i].file).string(), report::to_html(parts[i]));
   }
   return links;
 }

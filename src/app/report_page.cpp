@@ -179,7 +179,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
     found.shown.tables.push_back(std::move(endings));
   // With several machines, the first sentence of each also stands at the top.
   if (!alone && !found.shown.sentences.empty())
-    p.verdict.shown.sentences.push_back(found.shown.sentences.front());
+    p.verdict.shown.sentences.push_back(fmt::format("{}: {}", m.title, found.shown.sentences.front()));
   if (alone) append(p.verdict.shown, std::move(found.shown)), p.verdict.rows = prefix;
   else
     p.sections.insert(std::find_if(p.sections.begin(), p.sections.end(),

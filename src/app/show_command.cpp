@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/app/recording_page.hpp"
 #include "src/app/report_files.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
@@ -24,7 +25,6 @@
 #include "src/results/files/packed_text.hpp"
 #include "src/results/files/result_file.hpp"
 #include "src/results/frame/pivot_table.hpp"
-#include "src/results/frame/recording.hpp"
 #include "src/results/frame/results_table.hpp"
 #include "src/results/frame/selection.hpp"
 
@@ -50,31 +50,18 @@ std::string what_is_missing(const result_file& shown) {
 }
 
 constexpr std::string_view accepted = "a file of --json or --store, or a recording (mgsync/timeline.hpp)";
-constexpr std::string_view figure_of_recordings = "timeline";
 constexpr std::size_t most_stamps = 200;  // of the table; the picture has all
-
-timeline picture_of(const recording& recorded, const std::string& name) {
-  return bars_of(recorded,
-                 {std::string(figure_of_recordings),
-                  fmt::format("What happened when: {}", std::filesystem::path(name).filename().string()),
-                  recorded.lost == 0
-                      ? ""
-                      : fmt::format("{} older stamps are missing: the recorder was full.", recorded.lost)});
-}
 
 int show_recording(std::string_view text, const std::string& name) {
   const auto recorded = recording_from_json(text, name);
-  tell("{}", report::to_text(picture_of(recorded, name), terminal_at(STDOUT_FILENO)));
+  const auto picture = picture_of(recorded, name);
+  tell("{}\n{}", report::to_text(picture, terminal_at(STDOUT_FILENO)), to_text(durations_of(picture)));
   if (recorded.events.size() <= most_stamps) tell("\n{}", event_table(recorded));
   else
-    tell("\n{} stamps of {}: --figure {} --svg FILE draws them\n", recorded.events.size(),
-         counted(recorded.workers.size(), recorded.worker_word), figure_of_recordings);
+    tell("\n{} stamps of {}: --figure {} --svg FILE draws them, and mgsync report {} --html FILE a page\n",
+         recorded.events.size(), counted(recorded.workers.size(), recorded.worker_word), figure_of_recordings,
+         one_line(name));
   return 0;
-}
-
-// A file, and no pipe, which can be read only once.
-bool is_recording_file(const std::string& name) {
-  return std::filesystem::is_regular_file(name) && is_recording(read_text(name, accepted));
 }
 
 void write_figure(const options& asked, const std::string& picture) {
@@ -185,12 +172,14 @@ int show_tables(const options& asked) {
 
 int show_figure(const options& asked) {
   prepare_files(asked, asked.files);
-  if (const auto& name = asked.files.front();
-      asked.figure == figure_of_recordings && asked.files.size() == 1 && is_recording_file(name)) {
-    write_figure(asked,
-                 report::to_svg(picture_of(recording_from_json(read_text(name, accepted), name), name)));
-    return 0;
-  }
+  // A recording is a file, and no pipe, which can be read only once.
+  if (const auto& name = asked.files.front(); asked.figure == figure_of_recordings &&
+                                              asked.files.size() == 1 &&
+                                              std::filesystem::is_regular_file(name))
+    if (const auto text = read_text(name, accepted); is_recording(text)) {
+      write_figure(asked, report::to_svg(picture_of(recording_from_json(text, name), name)));
+      return 0;
+    }
   const auto shown = evaluations_of(asked);
   std::vector<std::string> names;
   for (const auto& study : shown)

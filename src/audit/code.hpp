@@ -30,8 +30,9 @@ struct step {
     branch,
     end,  // of the function
   };
-  // What an update writes: depending on a comparison (CAS), a given value, or nothing new.
-  enum class change : std::uint8_t { other, swap_if, exchange, nothing };
+  // What an update writes: depending on a comparison (CAS), a given value, the larger or smaller of two, or
+  // nothing new.
+  enum class change : std::uint8_t { other, swap_if, exchange, extreme, nothing };
   enum class comparison : std::uint8_t { none, equal, unequal, other };
 
   kind what = kind::other;
@@ -41,13 +42,16 @@ struct step {
   bool read_only = false;    // a load through the read-only data path (ld.global.nc)
   bool acquires = false;     // a load, an update or a fence
   bool releases = false;
+  bool several = false;  // a store of several words at once
   reach scope = reach::none;
   change changes = change::other;
   comparison compares = comparison::none;
   bool is_constant = false;   // its result is an immediate
   bool puts_zero = false;     // stores 0, or its result is 0
+  bool copies = false;        // its result is the register that it reads, or an address that means the same
   bool computes = false;      // its result depends only on the registers that it reads
   bool of_thread = false;     // reads the thread's index in its block
+  bool meets_lanes = false;   // a shuffle or vote: lanes wait for each other there, and no memory is ordered
   bool reads_cycles = false;  // reads the SM's cycle counter, or half of it
   unsigned marks = 7;         // machine code: the scoreboard that is set until its result is there; 7: none
   unsigned waits_for = 0;     // machine code: bit mask of the scoreboards that it waits for

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "src/audit/fat_binary.hpp"
 #include "src/base/bounded_file.hpp"
 #include "src/base/errors.hpp"
+#include "src/probes/fat_binary/images.hpp"
 
 namespace mgsync::audit {
 namespace {
@@ -25,16 +25,16 @@ std::string capability(unsigned architecture) {
 
 // What a build does without is said; so is what is left out of a library of thousands of kernels.
 void add_images(audited_file& all, const std::string& name, std::span<const std::byte> file) {
-  const auto images = images_in(file);
+  const auto images = fat_binary::images_in(file);
   if (images.empty()) throw usage_error("there is no code for GPUs in it");
   const auto end = std::chrono::steady_clock::now() + longest_reading_of_images;
   std::size_t packed = 0, left = 0, steps = 0;
-  for (const image& one : images) {
+  for (const fat_binary::image& one : images) {
     if (steps > most_steps_of_a_file || std::chrono::steady_clock::now() > end) {
       ++left;
       continue;
     }
-    const auto content = content_of(one);
+    const auto content = fat_binary::content_of(one);
     if (!content) {
       ++packed;
       continue;
@@ -65,8 +65,8 @@ void add_images(audited_file& all, const std::string& name, std::span<const std:
 void add(audited_file& all, const std::string& name, const std::string& content) {
   const auto bytes = std::as_bytes(std::span(content));
   try {
-    if (is_cubin(bytes)) all.parts.push_back({name, read_machine_code(bytes), {}, {}});
-    else if (is_elf(bytes) || is_fat_binary(bytes)) add_images(all, name, bytes);
+    if (fat_binary::is_cubin(bytes)) all.parts.push_back({name, read_machine_code(bytes), {}, {}});
+    else if (fat_binary::is_elf(bytes) || fat_binary::is_fat_binary(bytes)) add_images(all, name, bytes);
     else if (content.find('\0') != std::string::npos || content.find(".version") == std::string::npos)
       throw usage_error("it begins as none of the files that can be audited");
     else all.parts.push_back({name, read_ptx(content), {}, content});
@@ -100,7 +100,7 @@ audited_file audit_files(const std::vector<std::string>& names, const assumption
   for (const std::string& name : names) {
     std::string code;
     try {
-      code = fat_sections_of(name);
+      code = fat_binary::fat_sections_of(name);
     } catch (const usage_error& error) {
       throw usage_error(fmt::format("{}: {}; accepted: {}", name, error.what(), accepted));
     }

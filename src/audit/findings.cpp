@@ -1,14 +1,15 @@
 #include "src/audit/findings.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <array>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "src/audit/arrivals.hpp"
 #include "src/audit/clocks.hpp"
-#include "src/audit/waits.hpp"
+#include "src/audit/walk.hpp"
 
 namespace mgsync::audit {
 namespace {
@@ -21,12 +22,6 @@ constexpr unsigned first_architecture = 80, last_architecture = 90;
 constexpr std::string_view about_gpus = "whether another GPU takes part in these, which reach less than the "
                                         "system, or have a fence that does: they are right "
                                         "only if none does (--across-gpus looks at them as if one did)";
-
-// What a walk through the code has found.
-struct walk {
-  std::set<std::size_t> fences, narrow, ends;
-  bool came_to_its_beginning = false;
-};
 
 class orders {
  public:
@@ -78,37 +73,6 @@ class orders {
     return s.scope == reach::system && (s.is_volatile || !code_.of().is_text) ? reach::gpu : s.scope;
   }
 
-  // Walks from `first` along the steps that `onward` returns. Each path ends at a fence of sufficient scope,
-  // or where `stops` is true.
-  walk along(std::vector<std::size_t> first,
-             const std::function<std::vector<std::size_t>(std::size_t)>& onward, bool releases, reach far,
-             const std::function<bool(std::size_t)>& stops) const {
-    walk found;
-    if (!code_.spend(code_.size() / 64)) return found;
-    std::vector<bool> seen(code_.size());
-    while (!first.empty() && code_.spend(1)) {
-      const std::size_t at = first.back();
-      first.pop_back();
-      if (seen[at]) continue;
-      seen[at] = true;
-      const step& s = code_[at];
-      const bool orders_it = s.what == kind::fence && (releases ? s.releases : s.acquires);
-      if (orders_it && s.scope >= far) {
-        found.fences.insert(at);
-        continue;
-      }
-      if (orders_it) found.narrow.insert(at);
-      if (stops(at)) {
-        found.ends.insert(at);
-        continue;
-      }
-      const auto next = onward(at);
-      if (releases && at == 0) found.came_to_its_beginning = true;
-      first.insert(first.end(), next.begin(), next.end());
-    }
-    return found;
-  }
-
   // Walks backwards from this access to fences, or to the writes (its own or other threads') that it
   // publishes.
   walk ways_to(std::size_t at) const {
@@ -118,42 +82,13 @@ class orders {
              (o.what == kind::store && o.global && !o.strong);
     };
     const auto back = [&](std::size_t b) { return code_.before(b); };
-    return along(code_.before(at), back, true, wanted(code_[at]), collects);
-  }
-
-  // Whether this addition, which returns nothing, is of data: the thread releases it before it waits, or
-  // meets anybody.
-  bool is_data(std::size_t at) const {
-    if (!code_[at].writes.empty()) return false;
-    const auto stops = [&](std::size_t b) {
-      const step& o = code_[b];
-      return o.releases || is_poll(b) || o.what == kind::block_barrier || o.what == kind::call ||
-             o.what == kind::end;
-    };
-    const auto on = [&](std::size_t b) { return code_[b].next; };
-    const walk found = along(code_[at].next, on, true, code_[at].scope, stops);
-    return !found.ends.empty() && std::all_of(found.ends.begin(), found.ends.end(), [&](std::size_t b) {
-      return code_[b].releases && code_[b].what == kind::update;
-    });
-  }
-
-  // Whether this store or update is an arrival: it stores the value that some loop waits for, or counts.
-  bool arrives(std::size_t at) const {
-    const step& s = code_[at];
-    if (s.what == kind::update) return s.changes == step::change::other && !is_data(at);
-    for (const waiting_loop& w : waits_) {
-      if (w.looks_beside) continue;
-      for (const std::size_t branch : w.deciding)
-        for (const std::size_t source : code_.sources(code_[branch].condition, w.of))
-          for (const int r : code_[source].reads)
-            if (std::find(s.data.begin(), s.data.end(), r) != s.data.end()) return true;
-    }
-    return false;
+    return walk_along(code_, code_.before(at), back, order_half::release, wanted(code_[at]), collects);
   }
 
   // Checks that flags are released. An unreleased one is a fault if it surely is a flag: it is an arrival, or
-  // no flag of the function is released.
+  // no flag of the function is released, and none behind it publishes what it wrote.
   void flags() {
+    const arrivals purposes(code_, waits_);
     std::vector<std::pair<std::size_t, walk>> unreleased;
     bool any_released = false;
     for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
@@ -175,15 +110,26 @@ class orders {
       if (!w.fences.empty())
         doubt("whether all ways to these flags have a release: some do, and which is taken is not followed",
               at);
-      else if (!w.narrow.empty())
-        say(severity::fault, "release-scope", at,
-            fmt::format("{} in front of this flag reaches the {} only", place(*w.narrow.rbegin()),
-                        to_string(code_[*w.narrow.rbegin()].scope)));
-      else if (any_released && !arrives(at))
+      else if (code_[at].several)
+        doubt("whether these bring along what is read behind them: they store several words at once", at);
+      else if (purposes.is_ticket(at) ||
+               (!purposes.is_arrival(at) &&
+                (purposes.is_published(at, wanted(code_[at])) || (any_released && w.narrow.empty()))))
         doubt("whether somebody waits for these, which nothing releases", at);
+      else if (!w.narrow.empty())
+        too_narrow("release-scope", at, *w.narrow.rbegin(), "in front of this flag");
       else
         say(severity::fault, "release", at, fmt::format("nothing releases between {} and this flag", from));
     }
+  }
+  // A volatile access says nothing of who takes part: a fence of the block beside it may say that its threads
+  // alone do.
+  void too_narrow(std::string_view which, std::size_t at, std::size_t fence, std::string_view where) {
+    const bool may_be_meant =
+        wanted(code_[at]) < code_[at].scope && code_[fence].scope == reach::block && !assumed_.across_gpus;
+    say(may_be_meant ? severity::doubt : severity::fault, which, at,
+        fmt::format("{} {} reaches the {} only{}", place(fence), where, to_string(code_[fence].scope),
+                    may_be_meant ? ": does another block take part?" : ""));
   }
   // Adds a place to an open question; equal questions are listed once with all their places.
   void doubt(std::string_view what, std::size_t at) {
@@ -212,7 +158,7 @@ class orders {
                    next.end());
       return next;
     };
-    return along(code_[w.poll].next, on, false, wanted(code_[w.poll]), uses);
+    return walk_along(code_, code_[w.poll].next, on, order_half::acquire, wanted(code_[w.poll]), uses);
   }
 
   // Asks about a flag of system scope whose fence only has the scope of one GPU, as the flag may be meant for
@@ -255,9 +201,7 @@ class orders {
               "too",
               w->poll);
       else if (!found.narrow.empty())
-        say(severity::fault, "acquire-scope", w->poll,
-            fmt::format("{} behind this poll reaches the {} only", place(*found.narrow.begin()),
-                        to_string(code_[*found.narrow.begin()].scope)));
+        too_narrow("acquire-scope", w->poll, *found.narrow.begin(), "behind this poll");
       else
         say(severity::fault, "acquire", w->poll,
             fmt::format("{}nothing acquires between this poll and {}",
@@ -267,47 +211,62 @@ class orders {
     }
   }
 
-  // Which steps are reachable from these without a barrier of the block or the warp.
-  std::vector<bool> without_barrier(std::vector<std::size_t> open, std::optional<std::size_t> never) const {
-    std::vector<bool> seen(code_.size());
+  // What is reached from these steps, and what was met on the way: nothing, a shuffle or vote, which holds
+  // lanes and orders nothing, or a barrier of the block or the warp.
+  enum met : std::uint8_t { nothing, votes, a_barrier };
+  std::array<std::vector<bool>, 3> reached(const std::vector<std::size_t>& from,
+                                           const std::set<std::size_t>& never) const {
+    std::array<std::vector<bool>, 3> seen;
+    seen.fill(std::vector<bool>(code_.size()));
+    std::vector<std::pair<std::size_t, met>> open;
+    for (const std::size_t at : from) open.emplace_back(at, nothing);
     while (!open.empty() && code_.spend(1)) {
-      const std::size_t at = open.back();
+      auto [at, how] = open.back();
       open.pop_back();
-      if (seen[at] || at == never || code_[at].what == kind::block_barrier ||
-          code_[at].what == kind::warp_barrier)
-        continue;
-      seen[at] = true;
-      open.insert(open.end(), code_[at].next.begin(), code_[at].next.end());
+      if (never.count(at) != 0) continue;
+      const step& s = code_[at];
+      if (s.what == kind::block_barrier || s.what == kind::warp_barrier) how = a_barrier;
+      else if (s.meets_lanes) how = std::max(how, votes);
+      if (seen[how][at]) continue;
+      seen[how][at] = true;
+      for (const std::size_t next : s.next) open.emplace_back(next, how);
     }
     return seen;
   }
 
   // Finds threads that, depending on their index, skip the waiting loop and then read what the waiting
-  // threads read, without a barrier in between.
+  // threads read, without a barrier in between. A doubt where only some ways have none.
   void held_back(const waiting_loop& w) {
-    std::vector<bool> behind;
+    std::vector<std::size_t> ways_out;
+    for (const std::size_t branch : w.deciding)
+      for (const std::size_t next : code_[branch].next)
+        if (!w.of->has(next)) ways_out.push_back(next);
     for (std::size_t at = 0; at < code_.size() && code_.spend(1); ++at) {
       const step& s = code_[at];
       if (s.what != kind::branch || s.condition < 0 || s.next.size() != 2 || w.of->has(at)) continue;
       if (!code_.of_thread()[static_cast<std::size_t>(s.condition)]) continue;
       const bool one = code_.dominates(s.next[0], w.of->head), other = code_.dominates(s.next[1], w.of->head);
       if (one == other) continue;
-      if (behind.empty()) {
-        std::vector<std::size_t> first;
-        for (const std::size_t branch : w.deciding)
-          for (const std::size_t next : code_[branch].next)
-            if (!w.of->has(next)) first.push_back(next);
-        behind = without_barrier(first, at);
+      const auto behind = reached(ways_out, {at});
+      // Who comes to the loop by another way polls, too.
+      const auto around = reached({s.next[one ? 1 : 0]}, {at, w.of->head});
+      std::optional<std::size_t> fault, doubtful;
+      for (std::size_t use = 0; use < code_.size(); ++use) {
+        if (code_[use].what != kind::load || !code_[use].global || code_[use].strong) continue;
+        if (!behind[nothing][use] && !behind[votes][use]) continue;
+        const bool free = around[nothing][use], voted = around[votes][use];
+        if (free && !voted && !around[a_barrier][use] && !fault) fault = use;
+        if ((free || voted) && !doubtful) doubtful = use;
       }
-      const auto around = without_barrier({s.next[one ? 1 : 0]}, at);
-      for (std::size_t use = 0; use < code_.size(); ++use)
-        if (around[use] && behind[use] && code_[use].what == kind::load && code_[use].global &&
-            !code_[use].strong) {
-          say(severity::fault, "poller-alone", w.poll,
-              fmt::format("threads that {} leads around this loop come to {} without a barrier of the block",
-                          place(at), place(use)));
-          return;
-        }
+      if (!doubtful) continue;
+      say(fault ? severity::fault : severity::doubt, "poller-alone", w.poll,
+          fmt::format("threads that {} leads around this loop come to {} {}", place(at),
+                      place(fault ? *fault : *doubtful),
+                      fault
+                          ? "without a barrier of the block"
+                          : "with a shuffle or vote at most, which orders nothing, or have a barrier on some "
+                            "ways only"));
+      return;
     }
   }
 

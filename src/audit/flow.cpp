@@ -187,6 +187,30 @@ std::set<std::size_t> flow::sources(int reg, const loop* within) const {
   return found;
 }
 
+// Readers forwards, writers backwards, up to where the register surely is written anew.
+std::set<std::size_t> flow::along(std::size_t at, int reg, bool forwards) const {
+  const auto has = [&](const std::vector<int>& some) {
+    return std::find(some.begin(), some.end(), reg) != some.end();
+  };
+  std::set<std::size_t> found;
+  std::vector<bool> seen(spend(size() / 64) ? size() : 0);
+  std::vector<std::size_t> open = forwards ? (*this)[at].next : before_[at];
+  while (!open.empty() && spend(1)) {
+    const std::size_t one = open.back();
+    open.pop_back();
+    if (seen[one]) continue;
+    seen[one] = true;
+    const step& s = (*this)[one];
+    if (has(forwards ? s.reads : s.writes)) found.insert(one);
+    if (has(s.writes) && s.condition < 0) continue;
+    const auto& more = forwards ? s.next : before_[one];
+    open.insert(open.end(), more.begin(), more.end());
+  }
+  return found;
+}
+std::set<std::size_t> flow::written_for(std::size_t at, int reg) const { return along(at, reg, false); }
+std::set<std::size_t> flow::read_from(std::size_t at, int reg) const { return along(at, reg, true); }
+
 std::vector<bool> flow::stable(const loop& l) const {
   const auto registers = static_cast<std::size_t>(of_->registers);
   if (!spend(registers / 8 + l.body.size())) return std::vector<bool>(registers, false);

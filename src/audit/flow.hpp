@@ -41,6 +41,10 @@ class flow {
   // or through other registers.
   std::set<std::size_t> sources(int reg, const loop* within) const;
   const std::vector<std::size_t>& writers(int reg) const { return writers_[static_cast<std::size_t>(reg)]; }
+  // Where the value that this step reads in the register was written; empty: before the function.
+  std::set<std::size_t> written_for(std::size_t at, int reg) const;
+  // The steps that may read what this step writes to the register.
+  std::set<std::size_t> read_from(std::size_t at, int reg) const;
   // For each register, whether it has the same value in each iteration of the loop: it is written there only
   // from such registers, or not at all.
   std::vector<bool> stable(const loop&) const;
@@ -50,6 +54,7 @@ class flow {
   bool is_zero(int reg) const { return zero_[static_cast<std::size_t>(reg)]; }
 
  private:
+  std::set<std::size_t> along(std::size_t at, int reg, bool forwards) const;
   void find_order();
   void find_dominators();
   void number_dominators();

@@ -40,13 +40,16 @@ void describe_access(step& s, const instruction& i) {
   s.scope = reach_of(i.access_scope());
   s.strong = s.scope != reach::none || s.what == step::kind::update;
   const bool nothing = i.bits(32, 8) == machine_code::zero_register;
+  constexpr std::uint32_t bytes_16 = 6;  // of 8 it is not said whether they are one word
+  s.several = store && i.bits(73, 3) == bytes_16;
   s.puts_zero = store && nothing;
-  constexpr std::uint32_t swap_if[] = {0x18b, 0x1a9}, change_bits = 87, exchanges = 8;
-  const auto base = i.opcode() & 0x1ff;
   if (s.what != step::kind::update) return;
-  if (std::ranges::find(swap_if, base) != std::end(swap_if)) s.changes = step::change::swap_if;
-  else if (i.bits(change_bits, 4) == exchanges) s.changes = step::change::exchange;
-  else if (nothing && i.bits(change_bits, 4) == 0) s.changes = step::change::nothing;
+  constexpr std::uint32_t swap_if[] = {0x18b, 0x1a9}, adds = 0, smaller = 1, larger = 2, exchanges = 8;
+  const auto change = i.bits(87, name == "REDG" ? 3 : 4);
+  if (std::ranges::find(swap_if, i.opcode() & 0x1ff) != std::end(swap_if)) s.changes = step::change::swap_if;
+  else if (change == exchanges) s.changes = step::change::exchange;
+  else if (change == smaller || change == larger) s.changes = step::change::extreme;
+  else if (nothing && change == adds) s.changes = step::change::nothing;
 }
 
 bool computes(std::string_view name) {
@@ -62,6 +65,7 @@ void describe(step& s, const instruction& i) {
   const auto name = i.name();
   describe_access(s, i);
   s.computes = computes(name);
+  s.meets_lanes = name == "SHFL" || name == "VOTE" || name == "MATCH" || name == "REDUX";
   s.marks = i.write_scoreboard();
   s.waits_for = i.wait_mask();
   if (name == "LDS" || name == "LDL") s.what = step::kind::load;
@@ -70,7 +74,8 @@ void describe(step& s, const instruction& i) {
     s.what = step::kind::fence;
     s.scope = reach_of(i.fence_scope());
     s.releases = true;
-  } else if (i.invalidates_l1()) {  // its scope is not encoded
+    s.acquires = s.scope == reach::block;  // what reaches further acquires by invalidating L1
+  } else if (i.invalidates_l1()) {         // its scope is not encoded
     s.what = step::kind::fence;
     s.scope = reach::system;
     s.acquires = true;

@@ -37,10 +37,12 @@ void describe_access(step& s, const opcode& name, const texts& operands) {
   if (update && s.scope == reach::none)
     s.scope = reach::gpu;  // the default scope of atomic operations in PTX
   const bool zero = !operands.empty() && is_zero(operands.back());
+  s.several = s.what == kind::store && (name.has("v2") || name.has("v4") || name.has("v8"));
   s.puts_zero = s.what == kind::store && zero;
   if (!update) return;
   if (name.has("cas")) s.changes = step::change::swap_if;
   else if (name.has("exch")) s.changes = step::change::exchange;
+  else if (name.has("max") || name.has("min")) s.changes = step::change::extreme;
   else if (zero && (name.has("add") || name.has("or") || name.has("xor"))) s.changes = step::change::nothing;
 }
 
@@ -54,6 +56,9 @@ void describe_order(step& s, const opcode& name) {
     s.acquires = !name.has("release");
     s.releases = !name.has("acquire");
   }
+  static constexpr std::string_view of_lanes[] = {"shfl", "vote", "match", "redux", "elect"};
+  s.meets_lanes =
+      name.has("sync") && std::find(std::begin(of_lanes), std::end(of_lanes), first) != std::end(of_lanes);
   if (first != "bar" && first != "barrier") return;
   if (name.has("warp")) s.what = kind::warp_barrier;
   else if (!name.has("arrive")) s.what = kind::block_barrier;
@@ -80,6 +85,7 @@ void describe_ptx(step& s, const opcode& name, const texts& operands) {
     s.compares = name.second() == "eq"   ? step::comparison::equal
                  : name.second() == "ne" ? step::comparison::unequal
                                          : step::comparison::other;
+  s.copies = operands.size() == 2 && (name.first() == "mov" || name.first() == "cvta");
   if (name.first() == "mov" && operands.size() == 2 && is_number(operands[1])) {
     s.is_constant = true;
     s.puts_zero = is_zero(operands[1]);

@@ -27,7 +27,8 @@ bool writes_anything(const flow& code, const loop& l) {
 bool may_poll(const step& s) {
   if (!s.global || s.read_only) return false;
   if (s.what == kind::load) return true;
-  return s.what == kind::update && s.changes != step::change::other && !s.writes.empty();
+  return s.what == kind::update && s.changes != step::change::other && s.changes != step::change::extreme &&
+         !s.writes.empty();
 }
 
 bool holds_still(const std::vector<int>& registers, const std::vector<bool>& stable) {

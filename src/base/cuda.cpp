@@ -1,5 +1,6 @@
 #include "src/base/cuda.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -266,6 +267,30 @@ int sm_count(int ordinal) {
 void load(const void* kernel, std::string_view what) {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kernel), filled("loading {}", what));
+}
+
+kernel_symbol symbol_of(const void* kernel) {
+  kernel_symbol found;
+#if CUDART_VERSION >= 12030
+  cudaFuncAttributes attributes{};
+  const char* name = nullptr;
+  Dl_info where{};
+  if (cudaFuncGetName(&name, kernel) != cudaSuccess || dladdr(kernel, &where) == 0 ||
+      cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+    cudaGetLastError();
+    return found;
+  }
+  found.name = name;
+  // The main program is called as it was started.
+  Dl_info here{};
+  const bool of_main =
+      dladdr(reinterpret_cast<const void*>(&symbol_of), &here) != 0 && here.dli_fbase == where.dli_fbase;
+  found.file = of_main ? "/proc/self/exe" : where.dli_fname;
+  found.architecture = static_cast<unsigned>(attributes.binaryVersion);
+#else
+  static_cast<void>(kernel);
+#endif
+  return found;
 }
 
 }  // namespace mgsync::cuda

@@ -136,4 +136,13 @@ int sm_count(int ordinal);
 // kernels.
 void load(const void* kernel, std::string_view what);
 
+// What this program calls a kernel, the file that has its code, and the architecture of the machine code that
+// runs on the calling thread's GPU (90: compute capability 9.0). Architecture 0: CUDA does not say (before
+// 12.3), or the driver compiled it from PTX.
+struct kernel_symbol {
+  std::string name, file;
+  unsigned architecture = 0;
+};
+kernel_symbol symbol_of(const void* kernel);
+
 }  // namespace mgsync::cuda

@@ -1,6 +1,6 @@
 // Who else is busy where something is measured: runnable threads, the hypervisor, other processes on the
 // GPUs, what lowers their clocks. Observed between timed runs, when the members sleep, and reported as doubts
-// (docs/method.md, "When a figure means little"). What a machine does not report is left out.
+// (docs/method.md, "When a value means little"). What a machine does not report is left out.
 //
 //   bystanders beside(job, {{0, "GPU-8dcb..."}});
 //   beside.look(seen, 2);                       // before each timed run

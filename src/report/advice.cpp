@@ -111,6 +111,9 @@ void add_answer(advice& a) {
                                           : "nothing that this build of mgsync knows how to call",
                                       best.barrier, figure));
   }
+  if (best.inside_nodes)
+    a.sentences.emplace_back(
+        "It meets over nodes: between them it orders execution, and of memory only what it carries itself.");
   if (best.beyond())
     a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the "
                                       "interval how barriers have grown elsewhere; to know: {}.",
@@ -293,7 +296,9 @@ std::string to_line(const prediction& p) {
                      : p.measured ? "measured"
                      : p.beyond() ? "a guess"
                                   : "neighbours",
-                     p.facts.by_host ? ", by the host" : "");
+                     p.facts.by_host  ? ", by the host"
+                     : p.inside_nodes ? ", memory inside nodes"
+                                      : "");
 }
 
 }  // namespace
@@ -338,6 +343,7 @@ nlohmann::ordered_json to_json(const advice& a) {
                                {"one_batch", p.one_batch},
                                {"beyond", p.beyond()},
                                {"by_host", p.facts.by_host},
+                               {"memory_inside_nodes", p.inside_nodes},
                                {"known", p.facts.known},
                                {"call", p.facts.call},
                                {"needs", p.facts.needs},

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 
 #include <fmt/format.h>
+
+#include "src/report/figure_data.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -19,8 +20,6 @@ constexpr brush in_unicode{"█", "░", "├", "─", "┤", {"", "▏", "▎",
 constexpr brush in_ascii{"#", ".", "|", "-", "|", {"", "", "", "", "", "", "", ""}};
 
 constexpr std::size_t most_lines = 16;
-
-double sum_of(const bar& one) { return std::accumulate(one.parts.begin(), one.parts.end(), 0.0); }
 
 // The bar, and the interval where it is wider than a character.
 std::string drawn(const bar& one, double per_character, const brush& with) {

@@ -1,7 +1,6 @@
 #include "src/report/canvas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -18,13 +17,51 @@ namespace mgsync::report {
 
 std::string_view figure_style() { return reinterpret_cast<const char*>(mgsync_figure_css); }
 
+namespace {
+
+std::vector<std::string> names_in(const figure& one) {
+  std::vector<std::string> names;
+  if (const auto* c = std::get_if<chart>(&one))
+    for (const auto& each : c->curves) names.push_back(each.name);
+  if (const auto* c = std::get_if<bar_chart>(&one))
+    for (const auto& each : c->bars)
+      if (!each.subject.empty()) names.push_back(each.subject);
+  return names;
+}
+
+}  // namespace
+
 palette::palette(const std::vector<pictures>& sections) {
+  for (const auto& section : sections)
+    for (const auto* one : section) {
+      const auto names = names_in(*one);
+      for (const auto& name : names) beside_[name].insert(names.begin(), names.end());
+    }
   for (const auto& one : sections) add(one);
+  for (const auto& section : sections)
+    for (const auto* one : section)
+      if (const auto* c = std::get_if<chart>(one); c != nullptr && c->curves.size() <= colored)
+        for (const auto& each : c->curves) give_color(each.name, {});
+}
+
+// The first colour that is not taken, by these or beside the name.
+void palette::give_color(const std::string& name, std::set<std::size_t> taken) {
+  if (of(name)) return;
+  for (const auto& other : beside_[name])
+    if (const auto color = of(other)) taken.insert(*color);
+  for (std::size_t i = 0; i < colored; ++i)
+    if (!taken.contains(i)) {
+      colors_[name] = i;
+      return;
+    }
 }
 
 void palette::add(const pictures& section) {
   std::vector<std::pair<std::string, int>> names;  // with the number of pictures that they stand in
+  std::set<std::string> all;
   for (const auto* one : section) {
+    const auto here = names_in(*one);
+    all.insert(here.begin(), here.end());
     const auto* c = std::get_if<chart>(one);
     if (c == nullptr) continue;
     for (std::size_t i = 0; i < std::min(c->curves.size(), colored); ++i) {
@@ -36,15 +73,12 @@ void palette::add(const pictures& section) {
   }
   std::ranges::stable_sort(names, std::greater<>(), &std::pair<std::string, int>::second);
   names.resize(std::min(names.size(), colored));
-  std::array<bool, colored> taken{};
-  for (const auto& [name, count] : names)
-    if (const auto color = of(name)) taken[*color] = true;
+  std::set<std::size_t> taken;  // in this section
+  for (const auto& name : all)
+    if (const auto color = of(name)) taken.insert(*color);
   for (const auto& [name, count] : names) {
-    if (of(name)) continue;
-    const auto free = std::ranges::find(taken, false);
-    if (free == taken.end()) break;
-    *free = true;
-    colors_[name] = static_cast<std::size_t>(free - taken.begin());
+    give_color(name, taken);
+    if (const auto color = of(name)) taken.insert(*color);
   }
 }
 

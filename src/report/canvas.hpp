@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,9 @@ namespace mgsync::report {
 // The most curves that colours can distinguish.
 inline constexpr std::size_t colored = 8;
 
-// The colours of what was measured, on a whole page: a name has one colour wherever it stands, and within a
-// section no two names share one. Of more names than there are colours, those that stand in most pictures
-// have them; the others are grey.
+// The colours of what was measured, on a whole page: a name has one colour wherever it stands, and no two
+// names that stand in one picture share one. Of more names than there are colours, those that stand in most
+// pictures of their section have them, and those of charts with few curves; the others are grey.
 class palette {
  public:
   using pictures = std::vector<const figure*>;
@@ -32,7 +33,10 @@ class palette {
 
  private:
   void add(const pictures& section);
+  void give_color(const std::string& name, std::set<std::size_t> taken);
+
   std::map<std::string, std::size_t> colors_;
+  std::map<std::string, std::set<std::string>> beside_;  // the names that stand in a picture with this one
 };
 
 class canvas {

@@ -10,24 +10,42 @@
 namespace mgsync::report {
 namespace {
 
+constexpr double most_of_category = 130;
+
 struct plot_box {
   double left, right, from, to;
   bool counts = false;  // the axis shows whole numbers only
+  double turned = 0;    // the height of names of categories that are written at an angle
 };
+
+// Names of categories that have no room beside each other are all written at an angle: none is left out.
+double height_of_turned(const scale& x, const ruler& across) {
+  double longest = 0, room = 1e9;
+  for (std::size_t i = 0; i < x.categories.size(); ++i) {
+    longest = std::max(longest, width_of(x.categories[i], 6.4));
+    if (i > 0) room = std::min(room, across.ticks()[i].px - across.ticks()[i - 1].px);
+  }
+  return longest + 6 > room ? std::min(longest, most_of_category) * 0.5 : 0;
+}
 
 void axes(canvas& on, const scale& x, const scale& y, const ruler& across, const ruler& up,
           const plot_box& in) {
-  const auto [left, end, from, to, counts] = in;
+  const auto [left, end, from, to, counts, turned] = in;
   on.begin("ticks", fmt::format("{:.1f},{:.1f}", left, end));
   for (const auto& tick : up.ticks()) {
     on.line(left, tick.px, end, tick.px, "mg-grid");
     on.text(left - 6, tick.px + 4, tick.label, "mg-soft", "end");
   }
   on.end();
-  number_ticks(on, across, to + 17, counts,
-               [&, bottom = to](double at) { on.line(at, bottom, at, bottom + 4, "mg-axis"); });
+  const auto mark = [&, bottom = to](double at) { on.line(at, bottom, at, bottom + 4, "mg-axis"); };
+  if (turned > 0)
+    for (const auto& tick : across.ticks()) {
+      mark(tick.px);
+      on.text(tick.px + 4, to + 15, fitted(tick.label, most_of_category, 6.4), "mg-soft", "end", -30);
+    }
+  else number_ticks(on, across, to + 17, counts, mark);
   on.line(left, to, end, to, "mg-axis");
-  on.text((left + end) / 2, to + 36, fitted(x.label, end - left), "mg-text", "middle");
+  on.text((left + end) / 2, to + 36 + turned, fitted(x.label, end - left), "mg-text", "middle");
   on.text(18, (from + to) / 2, fitted(y.label, to - from), "mg-text mg-y", "middle", -90);
 }
 
@@ -221,18 +239,19 @@ std::string draw_chart(const chart& whole, const look& how) {
   for (const auto& tick : up.ticks()) left = std::max(left, 32 + width_of(tick.label));
   const ruler across(c.x, xs.low, xs.high, left + 6, end - 6, false);
   on.tell_scale(up.in_words());
-  axes(on, c.x, c.y, across, up, {left, end, from, to, only_whole_numbers(c)});
+  const double turned = height_of_turned(c.x, across), below = to + turned;
+  axes(on, c.x, c.y, across, up, {left, end, from, to, only_whole_numbers(c), turned});
   draw_curves(on, c, colors, across, up);
   if (!above) name_curves(on, c, colors, across, up, from, to);
   const auto grey =
       std::ranges::count_if(c.curves, [&](const curve& one) { return !colors.of(one.name).has_value(); });
   if (grey > 0)
     on.text(
-        how.slim ? 8 : left, to + 54,
+        how.slim ? 8 : left, below + 54,
         fitted(fmt::format("thin: {} others, named when pointed at and in the table of the numbers", grey),
                how.width() - (how.slim ? 8 : left)),
         "mg-soft");
-  return on.finish(c.heading, how.width(), to + (grey > 0 ? 66 : 50), how.with_style);
+  return on.finish(c.heading, how.width(), below + (grey > 0 ? 66 : 50), how.with_style);
 }
 
 std::string to_small_svg(const chart& whole, const palette& colors, double low, double high) {

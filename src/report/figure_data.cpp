@@ -60,7 +60,7 @@ table data(const bar_chart& c) {
     std::vector<table_entry> row{b.name};
     for (std::size_t i = 0; i < c.part_names.size(); ++i)
       row.push_back(i < b.parts.size() ? readable(b.parts[i]) : "-");
-    const double sum = std::accumulate(b.parts.begin(), b.parts.end(), 0.0);
+    const double sum = sum_of(b);
     for (auto& word : {readable(sum), number(b.low), number(b.high), b.note}) row.push_back(word);
     t.add(row, b.source);
   }
@@ -88,5 +88,7 @@ table data_of(const figure& any) {
   check_parts(any);
   return std::visit([](const auto& one) { return data(one); }, any);
 }
+
+double sum_of(const bar& one) { return std::accumulate(one.parts.begin(), one.parts.end(), 0.0); }
 
 }  // namespace mgsync::report

@@ -13,4 +13,7 @@ void check_parts(const figure&);
 // With the figure's name and title; for a timeline, a row for every event. Throws as check_parts.
 table data_of(const figure&);
 
+// Of all its parts.
+double sum_of(const bar&);
+
 }  // namespace mgsync::report

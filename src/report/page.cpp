@@ -1,5 +1,7 @@
 #include "src/report/page.hpp"
 
+#include <algorithm>
+
 #include "src/base/content_hash.hpp"
 #include "src/base/units.hpp"
 #include "src/report/page_parts.hpp"
@@ -58,8 +60,15 @@ std::string html_contents(const page& p) {
   const auto add = [&](std::string_view id, std::string_view title) {
     text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title));
   };
-  for (const auto& s : p.sections)
-    if (!is_empty(s)) add(s.id, s.title);
+  // Of several machines the sections stand below each, under their own names.
+  const bool several =
+      std::ranges::any_of(p.sections, [](const auto& s) { return s.id.ends_with("-found"); });
+  for (const auto& s : p.sections) {
+    if (is_empty(s)) continue;
+    const auto colon = s.title.find(": ");
+    if (!several || colon == std::string::npos) add(s.id, s.title);
+    else add(s.id + "\" class=\"below", s.title.substr(0, colon));
+  }
   if (!p.drawings.empty()) add("topology", p.drawings_title);
   if (!html_rows(p).empty()) add("rows", "Every row");
   if (!p.files.empty()) add("environment", "Where and how");
@@ -124,10 +133,11 @@ std::string to_html(const page& whole) {
   std::string text = html_head(p);
   text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title),
                       escaped(p.subtitle));
-  text += html_contents(whole) + "<main>\n<div id=\"tools\" hidden></div>\n" +
-          html_section(p.verdict, colors, "verdict", &first) + html_pages(p);
+  text += html_contents(whole) +
+          "<main>\n<details id=\"tools\" hidden><summary>Choose what is shown</summary></details>\n" +
+          html_section(p.verdict, colors, "verdict", &first, p.brief) + html_pages(p);
   for (const auto& s : p.sections)
-    if (!is_empty(s)) text += html_section(s, colors);
+    if (!is_empty(s)) text += html_section(s, colors, "", nullptr, p.brief);
   text += html_drawings(p) + html_attachments(whole) + html_rows(whole);
   if (!p.files.empty()) text += "<section id=\"environment\"><h2>Where and how it was measured</h2>\n";
   for (std::size_t i = 0; i < p.files.size(); ++i) text += html_file(p.files[i], i + 1, p.files.size() > 3);

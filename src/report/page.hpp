@@ -21,6 +21,7 @@ struct page_section {
   evaluation shown{};
   std::vector<std::string> commands{};  // the commands that measured it
   std::string rows{};                   // the prefix of the ids of the rows that its sources name
+  bool folded = false;                  // only its title is seen until it is opened
 };
 
 // A trusted <svg> element that was drawn elsewhere.
@@ -63,6 +64,7 @@ struct page {
   std::vector<page_link> beside{};  // further pages of the same machine
   std::string index{};              // the file of the index that leads here, if any
   std::string written{};            // by which program: "mgsync 0.1.0 (abc)"
+  bool brief = false;  // without the batches' medians, and without tables of the figures' numbers
 };
 
 std::string to_html(const page&);
@@ -70,6 +72,17 @@ std::string to_html(const page&);
 // A page for each section, where one with all of them would be too large: the verdict and the drawings stand
 // on the first, and each has its rows and files.
 std::vector<page> by_section(const page&);
+
+// A page of one file has at most this many bytes, and about this many pixels of height in a window of 1,280.
+inline constexpr std::size_t most_bytes = 2'800'000;
+inline constexpr double most_height = 14'000;
+
+// Folds the later sections of a page that would be higher.
+void fold(page&);
+
+// Makes a page smaller until it has no more than this many bytes: first brief, then without its largest
+// sections but the first, which a sentence on the page names. Returns their titles.
+std::vector<std::string> fit(page&, std::size_t bytes = most_bytes);
 
 // What the page's policy names by hash: its style, with that of the figures, and its script.
 std::string page_style();

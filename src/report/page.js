@@ -106,7 +106,7 @@ const keep = svg => {
 };
 const nice = (low, high, log) => {
   const found = [];
-  if (log) for (let p = Math.floor(Math.log10(low)); Math.pow(10, p) <= high; ++p) for (const t of [1, 2, 5]) { const v = t * Math.pow(10, p); if (v >= low && v <= high) found.push(v); }
+  if (log && high > 4 * low) for (let p = Math.floor(Math.log10(low)); Math.pow(10, p) <= high; ++p) for (const t of [1, 2, 5]) { const v = t * Math.pow(10, p); if (v >= low && v <= high) found.push(v); }
   else { const rough = (high - low) / 5, p = Math.pow(10, Math.floor(Math.log10(rough))), step = [1, 2, 5, 10].find(t => rough <= t * p) * p; for (let v = Math.ceil(low / step) * step; v <= high; v += step) found.push(v); }
   return found;
 };
@@ -194,6 +194,7 @@ if (tools && names.length) {
   }
   if (subjects.length > 1) tools.append(make('div', {}, choice('compare', [['', '-'], ...subjects.map(plain)], n => { pair.a = n; compare(); }), choice('with', [['', '-'], ...subjects.map(plain)], n => { pair.b = n; compare(); })), beside);
   tools.hidden = false;
+  tools.open = innerWidth > 600;
 }
 
 const open = () => {
@@ -201,6 +202,7 @@ const open = () => {
   if (!target) return;
   for (let up = target; up; up = up.parentElement) {
     if (up.tagName === 'DETAILS') up.open = true;
+    for (const inside of all(':scope > .fold', up)) inside.open = true;
     const set = up.parentElement?.classList.contains('set') && up.tagName === 'FIGURE' ? up.parentElement : null;
     if (set) all(':scope > input', set)[all(':scope > figure', set).indexOf(up)].checked = true;
   }
@@ -208,5 +210,6 @@ const open = () => {
   target.scrollIntoView({ block: 'center' });
 };
 addEventListener('hashchange', open);
+addEventListener('beforeprint', () => { for (const one of all('.fold')) one.open = true; });
 open();
 document.documentElement.dataset.script = 'on';

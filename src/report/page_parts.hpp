@@ -16,10 +16,16 @@ bool is_empty(const page_section&);
 
 // `first`: figures that stand before all else, as the page's answer; their links are those of `first_of`.
 std::string html_section(const page_section&, const palette&, std::string_view css = "",
-                         const page_section* first = nullptr);
+                         const page_section* first = nullptr, bool brief = false);
+
+// Where a set of figures of one kind ends that begins at this one.
+std::size_t end_of_set(const std::vector<figure>&, std::size_t from);
 
 // Moves the ranked bars of the first section that has any into a section of their own.
 page_section take_headline(page&);
+
+// How high a section is in a window of 1,280 pixels, roughly: of a set the highest figure counts.
+double height_of(const page_section&);
 
 // The ids of the rows that a section links to.
 std::set<std::string> linked_from(const page_section&);

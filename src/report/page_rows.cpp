@@ -168,7 +168,8 @@ std::string json_of(const page& p) {
     all["files"].push_back(
         {{"name", f.name}, {"command", f.command}, {"started", f.started}, {"machine", to_json(f.machine)}});
   all["results"] = nlohmann::ordered_json::array();
-  for (const auto* row : rows_of(p)) all["results"].push_back(json_of(*row, batches <= most_batches));
+  for (const auto* row : rows_of(p))
+    all["results"].push_back(json_of(*row, !p.brief && batches <= most_batches));
   const auto text = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   std::string safe;
   for (const char c : text) {

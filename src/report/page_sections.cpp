@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <variant>
 
@@ -13,6 +14,7 @@
 namespace mgsync::report {
 namespace {
 
+constexpr int shown_width = 900;  // the most that page.css gives a figure
 constexpr std::size_t longest_data =
     1000;  // rows in the table below a figure; further ones are only in the results file
 
@@ -53,11 +55,21 @@ std::string html_commands(const std::vector<std::string>& commands) {
   return text + "</details>\n";
 }
 
+// A map of many columns is shown as large as it is drawn, and scrolls, so that its numbers can be read.
+bool is_large(std::string_view svg) {
+  constexpr std::string_view before = " width=\"";
+  const auto at = svg.find(before);
+  int width = 0;
+  if (at != svg.npos) std::from_chars(svg.data() + at + before.size(), svg.data() + svg.size(), width);
+  return width > shown_width;
+}
+
 // A picture that cannot be drawn does not prevent the others. Charts and bars are drawn a second time for
 // narrow screens.
 std::string pictures_of(const figure& one, std::string_view rows, const palette& colors) {
   try {
-    auto text = fmt::format("<div class=\"wide\">{}</div>\n", to_svg(one, {false, rows, &colors}));
+    const auto svg = to_svg(one, {false, rows, &colors});
+    auto text = fmt::format("<div class=\"wide{}\">{}</div>\n", is_large(svg) ? " large" : "", svg);
     if (std::holds_alternative<chart>(one) || std::holds_alternative<bar_chart>(one))
       text += fmt::format("<div class=\"slim\">{}</div>\n", to_svg(one, {false, rows, &colors, true}));
     return text;
@@ -77,41 +89,45 @@ std::string numbers_of(const figure& one, std::string_view rows) {
   }
 }
 
+constexpr std::size_t most_in_set = 24;
+
+}  // namespace
+
+// Figures of one kind: their names begin alike ("ranked-gpu-4-1x32", "ranked-gpu-4-4x256"), and have numbers,
+// or there are many of them.
+std::size_t end_of_set(const std::vector<figure>& all, std::size_t from) {
+  constexpr std::size_t many = 8;
+  const auto kind = [&](std::size_t i) {
+    const auto& name = heading_of(all[i]).name;
+    return std::pair(all[i].index(), name.substr(0, name.find('-')));
+  };
+  std::size_t numbered = from, to = from;
+  for (; to < all.size() && kind(to) == kind(from) && to - from < most_in_set; ++to)
+    if (numbered == to && heading_of(all[to]).name.find_first_of("0123456789") != std::string::npos)
+      ++numbered;
+  return to - from >= many ? to : std::max(numbered, from + 1);
+}
+
+namespace {
+
 // The figures of a section, with numbers that count all of them.
 class figures {
  public:
-  figures(const page_section& of, const palette& colors) : section_(of), colors_(colors) {}
+  figures(const page_section& of, const palette& colors, bool brief = false)
+      : section_(of), colors_(colors), brief_(brief) {}
 
   std::string html() {
     std::string text;
     const auto& all = section_.shown.figures;
     for (std::size_t i = 0; i < all.size();) {
-      const auto end = end_of_set(i);
+      const auto end = end_of_set(all, i);
       text += end - i > 1 ? set(i, end) : one(i);
       i = end;
     }
     return text;
   }
 
-  static constexpr std::size_t most_in_set = 24;
-
  private:
-  // Figures of one kind: their names begin alike ("ranked-gpu-4-1x32", "ranked-gpu-4-4x256"), and have
-  // numbers, or there are many of them.
-  std::size_t end_of_set(std::size_t from) const {
-    constexpr std::size_t many = 8;
-    const auto& all = section_.shown.figures;
-    const auto kind = [&](std::size_t i) {
-      const auto& name = heading_of(all[i]).name;
-      return std::pair(all[i].index(), name.substr(0, name.find('-')));
-    };
-    std::size_t numbered = from, to = from;
-    for (; to < all.size() && kind(to) == kind(from) && to - from < most_in_set; ++to)
-      if (numbered == to && heading_of(all[to]).name.find_first_of("0123456789") != std::string::npos)
-        ++numbered;
-    return to - from >= many ? to : std::max(numbered, from + 1);
-  }
-
   std::string one(std::size_t i) const {
     const auto& what = section_.shown.figures[i];
     const auto& heading = heading_of(what);
@@ -120,7 +136,8 @@ class figures {
         "<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n{}<figcaption>{}{}</figcaption>\n{}{}</figure>\n",
         section_.id, i + 1, escaped(heading.name), pictures_of(what, section_.rows, colors_),
         reading.empty() ? "" : fmt::format("<p class=\"reading\">{}</p>", escaped(reading)),
-        escaped(heading.caption), numbers_of(what, section_.rows), html_commands(section_.commands));
+        escaped(heading.caption), brief_ ? "" : numbers_of(what, section_.rows),
+        html_commands(section_.commands));
   }
 
   static std::string words_of(const figure& what) {
@@ -191,6 +208,7 @@ class figures {
 
   const page_section& section_;
   const palette& colors_;
+  bool brief_;
 };
 
 // Long tables are folded; failures never are.
@@ -212,20 +230,22 @@ bool is_empty(const page_section& s) {
 }
 
 std::string html_section(const page_section& s, const palette& colors, std::string_view css,
-                         const page_section* first) {
+                         const page_section* first, bool brief) {
   std::string text =
       fmt::format("<section id=\"{}\"{}>\n", s.id, css.empty() ? "" : fmt::format(" class=\"{}\"", css));
+  if (s.folded) text += "<details class=\"fold\"><summary>";
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
+  if (s.folded) text += "</summary>\n";
   const auto sentence = [&](const std::string& words) { text += fmt::format("<p>{}</p>\n", escaped(words)); };
   constexpr std::size_t before_headline = 1;
   const auto& sentences = s.shown.sentences;
   for (std::size_t i = 0; i < std::min(sentences.size(), before_headline); ++i) sentence(sentences[i]);
-  if (first != nullptr) text += figures(*first, colors).html();
+  if (first != nullptr) text += figures(*first, colors, brief).html();
   for (std::size_t i = before_headline; i < sentences.size(); ++i) sentence(sentences[i]);
-  text += figures(s, colors).html();
+  text += figures(s, colors, brief).html();
   for (const auto& t : s.shown.tables) text += folded_table(t, s.rows);
   if (s.shown.figures.empty()) text += html_commands(s.commands);
-  return text + "</section>\n";
+  return text + (s.folded ? "</details></section>\n" : "</section>\n");
 }
 
 page_section take_headline(page& p) {
@@ -248,7 +268,7 @@ page_section take_headline(page& p) {
 
 std::string style_of_sets() {
   std::string shown;
-  for (std::size_t i = 1; i <= figures::most_in_set; ++i)
+  for (std::size_t i = 1; i <= most_in_set; ++i)
     shown +=
         fmt::format("{}.set>input:nth-of-type({}):checked~figure:nth-of-type({})", i == 1 ? "" : ",", i, i);
   return shown + "{display:block}\n";

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/report/page_parts.hpp"
 
@@ -72,6 +75,101 @@ std::vector<page> by_section(const page& whole) {
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+namespace {
+
+// How much higher a picture is shown than drawn.
+constexpr double enlarged = 1.25;
+
+double picture_height(const chart&) { return 420; }
+double picture_height(const heat_map& map) { return 150 + 30 * static_cast<double>(map.rows.size()); }
+double picture_height(const bar_chart& c) { return 110 + 22 * static_cast<double>(c.bars.size()); }
+double picture_height(const timeline& t) {
+  return 160 + std::min(900.0, 22 * static_cast<double>(t.tracks.size()));
+}
+
+}  // namespace
+
+double height_of(const page_section& s) {
+  constexpr double letters = 92, line = 26, row = 34, words_below_figure = 190, around_table = 130;
+  constexpr std::size_t folded_rows = 14;
+  double sum = s.title.empty() ? 0 : 100;
+  for (const auto& sentence : s.shown.sentences)
+    sum += line * (1 + std::floor(static_cast<double>(sentence.size()) / letters));
+  const auto& all = s.shown.figures;
+  for (std::size_t i = 0; i < all.size();) {
+    double highest = 0;
+    const auto end = end_of_set(all, i);
+    const double buttons = end - i > 1 ? 80 + 6 * static_cast<double>(end - i) : 0;
+    for (; i < end; ++i)
+      highest = std::max(highest, std::visit([](const auto& one) { return picture_height(one); }, all[i]));
+    sum += enlarged * highest + words_below_figure + buttons;
+  }
+  for (const auto& t : s.shown.tables)
+    sum += t.rows.size() > folded_rows ? line : around_table + row * static_cast<double>(t.rows.size());
+  return sum;
+}
+
+void fold(page& p) {
+  constexpr double title = 110;
+  double sum = height_of(p.verdict) + 600 * static_cast<double>(p.drawings.size());
+  bool first = true;
+  for (auto& s : p.sections) {
+    if (is_empty(s)) continue;
+    const double high = height_of(s);
+    s.folded = !first && sum + high > most_height;
+    sum += s.folded ? title : high;
+    first = false;
+  }
+}
+
+namespace {
+
+// The largest section but the first that is not empty; its index, or nothing.
+std::optional<std::size_t> largest_but_first(const page& p) {
+  std::optional<std::size_t> largest;
+  std::size_t most = 0, before = 0;
+  for (std::size_t i = 0; i < p.sections.size(); ++i) {
+    const auto& s = p.sections[i];
+    if (is_empty(s) || before++ == 0 || s.shown.figures.empty()) continue;
+    const auto bytes = html_section(s, palette(palette::pictures{})).size();
+    if (bytes > most) most = bytes, largest = i;
+  }
+  return largest;
+}
+
+// The rows of a section that is left out go with it, but for those that another section links to.
+void leave_out(page& p, std::size_t index) {
+  const auto gone = std::move(p.sections[index]);
+  p.sections.erase(p.sections.begin() + static_cast<std::ptrdiff_t>(index));
+  auto linked = linked_from(p.verdict);
+  for (const auto& s : p.sections) linked.merge(linked_from(s));
+  std::erase_if(p.rows, [&](const page_row& row) {
+    return gone.id == gone.rows + row.of->point.study && !linked.contains(row.id);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> fit(page& p, std::size_t bytes) {
+  std::vector<std::string> titles;
+  if (to_html(p).size() <= bytes) return titles;
+  p.brief = true;
+  auto& sentences = p.verdict.shown.sentences;
+  const auto at = sentences.size();
+  while (to_html(p).size() > bytes) {
+    const auto largest = largest_but_first(p);
+    if (!largest) break;
+    titles.push_back(p.sections[*largest].title);
+    leave_out(p, *largest);
+    sentences.resize(at);
+    sentences.push_back(
+        fmt::format("Left out here, as one page would be too large: {}. With the name of a folder, --html "
+                    "FOLDER/, each has a page.",
+                    fmt::join(titles, ", ")));
+  }
+  return titles;
 }
 
 }  // namespace mgsync::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -58,9 +59,12 @@ by_barrier what_is_known(std::span<const result> all, const step& asked, facts_o
   const auto usable = where(all, [&](const result& r) { return is_usable(r, asked, facts_of); });
   const bool one_process =
       first(usable, [](const result& r) { return r.point.ranks == 1 && r.point.members > 1; }) != nullptr;
+  // A barrier over nodes orders less of memory, and messages between them take their time.
+  const bool one_node = first(usable, std::not_fn(&result::orders_inside_nodes)) != nullptr;
   by_barrier found;
-  for (const auto* r :
-       where(usable, [=](const result& one) { return !one_process || one.point.ranks <= 1; })) {
+  for (const auto* r : where(usable, [=](const result& one) {
+         return (!one_process || one.point.ranks <= 1) && !(one_node && one.orders_inside_nodes());
+       })) {
     auto& points = found[subject_of(r->point)];
     const auto at = coordinates_of(r->point);
     const auto same = std::find_if(points.begin(), points.end(), [&](const known& k) {
@@ -204,7 +208,10 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   std::erase_if(points, [&](const known& k) { return (k.at.members == 1) != (wanted.members == 1); });
   if (points.empty()) return std::nullopt;
   const auto there = point_at(points.front().of->point, wanted);
-  prediction p{.barrier = name, .ranks = there.ranks, .facts = facts_of(there)};
+  prediction p{.barrier = name,
+               .ranks = there.ranks,
+               .inside_nodes = points.front().of->orders_inside_nodes(),
+               .facts = facts_of(there)};
   if (const auto& said = points.front().of->facts;
       said && !p.facts.known)  // the facts of a backend that this build does not have
     p.facts = {.known = true,

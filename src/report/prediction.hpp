@@ -36,6 +36,7 @@ struct prediction {
   bool beyond_shape = false;    // outside of the measured range of blocks or threads
   std::string source{};         // short_key of the point, where it was measured
   int ranks = 1;                // that own the members
+  bool inside_nodes = false;    // measured over nodes: it orders memory inside each of them
   subject_facts facts{};        // its facts for these members and this shape
   bool beyond() const { return beyond_members || beyond_shape; }
   bool is_callable() const { return !facts.call.empty(); }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "src/report/canvas.hpp"
+#include "src/report/figure_data.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -22,8 +23,6 @@ std::string unit_of(std::string_view label) {
 }
 
 std::string times(double many) { return fmt::format("{:.{}f}", many, many < 10 ? 1 : 0); }
-
-double sum_of(const bar& b) { return std::accumulate(b.parts.begin(), b.parts.end(), 0.0); }
 
 // Of the bars that a program can have, the shortest, and how much longer the next and the longest are.
 std::string reading(const bar_chart& c) {
@@ -46,9 +45,16 @@ std::string reading(const bar_chart& c) {
   return text + ".";
 }
 
-std::string place_of(const chart& c, double x) {
-  const auto at = c.x.categories.empty() ? readable(x) : c.x.categories.at(static_cast<std::size_t>(x));
-  return fmt::format("{} {}", at, c.x.label);
+// "From 1 to 4 GPUs", "From 8 B to 4 GiB of data".
+std::string way_along(const scale& x, double from, double to) {
+  constexpr std::string_view bytes = " (bytes)";
+  if (x.label.ends_with(bytes))
+    return fmt::format("From {} to {} of {}", size_in_words(from), size_in_words(to),
+                       x.label.substr(0, x.label.size() - bytes.size()));
+  const auto at = [&](double value) {
+    return x.categories.empty() ? readable(value) : x.categories.at(static_cast<std::size_t>(value));
+  };
+  return fmt::format("From {} to {} {}", at(from), at(to), x.label);
 }
 
 // How the first curve, and the one that changes most, go from the left to the right.
@@ -64,8 +70,8 @@ std::string reading(const chart& c) {
   }
   if (first == nullptr) return "";
   const auto &from = first->points.front(), &to = first->points.back();
-  auto text = fmt::format("From {} to {}, {} goes from {} to {}{}", place_of(c, from.x), place_of(c, to.x),
-                          first->name, readable(from.y), readable(to.y), unit);
+  auto text = fmt::format("{}, {} goes from {} to {}{}", way_along(c.x, from.x, to.x), first->name,
+                          readable(from.y), readable(to.y), unit);
   if (steepest != nullptr && steepest != first)
     text += fmt::format("; {} grows most, from {} to {}{}", steepest->name,
                         readable(steepest->points.front().y), readable(steepest->points.back().y), unit);

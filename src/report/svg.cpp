@@ -14,8 +14,7 @@
 namespace mgsync::report {
 namespace {
 
-constexpr double width = picture_width, top = below_title, right = right_margin;
-constexpr double most_name = 232;  // of a row or a column of a map, in pixels
+constexpr double most_label = 232;  // of a row or a column of a map, in pixels
 
 struct color {
   int r, g, b;
@@ -40,6 +39,17 @@ color cividis(double share) {
   return {mix(stops[i].r, stops[i + 1].r), mix(stops[i].g, stops[i + 1].g), mix(stops[i].b, stops[i + 1].b)};
 }
 
+// Of black and white the one that can be read on it: their contrasts are equal at a luminance of 0.179.
+std::string_view words_on(const color& under) {
+  const auto linear = [](int part) {
+    const double s = part / 255.0;
+    return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(under.r) + 0.7152 * linear(under.g) + 0.0722 * linear(under.b) > 0.179
+             ? "mg-on-light"
+             : "mg-on-dark";
+}
+
 std::string draw(const heat_map& map, const look& how) {
   drawn_range all;
   for (const auto& row : map.values)
@@ -48,29 +58,29 @@ std::string draw(const heat_map& map, const look& how) {
   if (!(all.low <= all.high)) throw std::invalid_argument("a heat map without a value");
   if (all.low < 1 / largest_drawn) throw std::invalid_argument("a heat map shows values above 0 only");
   double names = 30, longest = 0, widest = 32;
-  for (const auto& row : map.rows) names = std::clamp(width_of(row), names, most_name);
-  for (const auto& column : map.columns) longest = std::clamp(width_of(column, 6), longest, most_name);
+  for (const auto& row : map.rows) names = std::clamp(width_of(row), names, most_label);
+  for (const auto& column : map.columns) longest = std::clamp(width_of(column, 6), longest, most_label);
   for (const auto& row : map.values)
     for (const auto& value : row)
       if (value) widest = std::max(widest, width_of(readable(*value, true), 6));
   const double left = 40 + names, high = 30;
-  const double cell =
-      std::clamp((width - right - left) / static_cast<double>(map.columns.size()), widest + 6, 96.0);
+  const double cell = std::clamp(
+      (picture_width - right_margin - left) / static_cast<double>(map.columns.size()), widest + 6, 96.0);
   const bool turned = longest > cell - 4;  // long names of columns are written at an angle
-  const double from = top + 34 + (turned ? longest * 0.5 : 0);
+  const double from = below_title + 34 + (turned ? longest * 0.5 : 0);
   canvas on(how.rows);
-  on.text(left, top,
+  on.text(left, below_title,
           fmt::format("{} ({})", map.column_label, map.unit.empty() ? "no unit" : "cells in " + map.unit));
   for (std::size_t c = 0; c < map.columns.size(); ++c)
-    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, fitted(map.columns[c], most_name, 6),
+    on.text(left + (static_cast<double>(c) + 0.5) * cell, from - 8, fitted(map.columns[c], most_label, 6),
             "mg-soft", turned ? "start" : "middle", turned ? -30 : 0);
   const double to = from + high * static_cast<double>(map.rows.size());
-  const double tall = std::max(to - from, std::min(width_of(map.row_label), most_name));
+  const double tall = std::max(to - from, std::min(width_of(map.row_label), most_label));
   on.text(18, from + tall / 2, fitted(map.row_label, tall), "mg-text", "middle", -90);
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const double y = from + high * static_cast<double>(r);
     on.begin("s", map.rows[r]);
-    on.text(left - 8, y + high / 2 + 4, fitted(map.rows[r], most_name, 6), "mg-soft mg-name", "end");
+    on.text(left - 8, y + high / 2 + 4, fitted(map.rows[r], most_label, 6), "mg-soft mg-name", "end");
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
       const double x = left + cell * static_cast<double>(c);
       const auto& value = map.values.at(r).at(c);
@@ -90,14 +100,13 @@ std::string draw(const heat_map& map, const look& how) {
                    fmt::format("{}: {} {}", where, readable(*value), map.unit),
                    fmt::format("#{:02x}{:02x}{:02x}", fill.r, fill.g, fill.b),
                    r < map.sources.size() && c < map.sources[r].size() ? map.sources[r][c] : std::string());
-      on.text(x + cell / 2, y + high / 2 + 4, readable(*value, true),
-              share > 0.55 ? "mg-on-light" : "mg-on-dark", "middle");
+      on.text(x + cell / 2, y + high / 2 + 4, readable(*value, true), words_on(fill), "middle");
     }
     on.end();
   }
   return on.finish(map.heading,
-                   std::max(width, left + cell * static_cast<double>(map.columns.size()) +
-                                       (turned ? longest * 0.87 - cell / 2 : right)),
+                   std::max(picture_width, left + cell * static_cast<double>(map.columns.size()) +
+                                               (turned ? longest * 0.87 - cell / 2 : right_margin)),
                    from + tall + 16, how.with_style);
 }
 
@@ -125,7 +134,7 @@ bar_places places_of(const bar_chart& c, const look& how, double from) {
   if (!c.values.logarithmic) all.add(0);
   const double left = how.slim ? 12 : std::min(30 + names, 300.0);
   // Room for the values after the bars.
-  const double end = how.width() - right - std::clamp(notes + 60, 60.0, how.slim ? 120.0 : 300.0);
+  const double end = how.width() - right_margin - std::clamp(notes + 60, 60.0, how.slim ? 120.0 : 300.0);
   // On a logarithmic scale even the shortest bar has a length.
   return {left, end, from, how.slim ? 36.0 : 22.0,
           ruler(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end)};
@@ -157,7 +166,7 @@ void draw_bar(canvas& on, const bar_chart& c, const bar& b, const look& how, con
             at.across.at(*b.high), y + thick / 2, "mg-error");
   const double behind = std::max(x, b.high ? at.across.at(*b.high) : x);
   const auto words = fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note);
-  on.text(behind + 6, y + 12, fitted(words, how.width() - behind - 8, 6), "mg-soft");
+  on.text(behind + 6, y + 12, fitted(words, how.width() - behind - 8, how.slim ? 6.6 : 6), "mg-soft");
   on.end();
 }
 

@@ -13,6 +13,7 @@ class time_axis {
   time_axis(std::vector<double> moments, double from_px, double to_px);
 
   double at(double time) const;  // in pixels
+  double left() const { return parts_.front().from_px; }
 
   struct tick {
     double px = 0;

@@ -15,8 +15,6 @@
 namespace mgsync::report {
 namespace {
 
-constexpr double width = picture_width, right = right_margin;
-
 // Splits "GPU 0 block 17" into the text before its last number and that number.
 std::pair<std::string_view, std::string_view> split_name(std::string_view name) {
   std::size_t digits = name.size();
@@ -74,7 +72,8 @@ void draw_row(canvas& on, const merged_row& row, const timeline& t, const time_a
                  "mg-mark " + color, tip);
     const auto words = fmt::format("{} {}", e.name, readable(std::round((e.end - e.begin) * 10) / 10));
     if (!merged && high >= 14 && width_of(words, 6) + 6 < end - begin)
-      on.text((begin + end) / 2, y + high / 2 + 4, words, "mg-on-dark", "middle");
+      on.text((begin + end) / 2, y + high / 2 + 4, words,
+              "mg-inside " + of_color("o", known.index.at(e.name)), "middle");
   }
 }
 
@@ -99,9 +98,12 @@ void draw_gaps(canvas& on, const timeline& t, const time_axis& across, double fr
 // bracket below then shows it.
 void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, const time_axis& across, double y,
                       double high) {
+  const auto inside = [&](double time) {
+    return std::clamp(across.at(time), across.left(), picture_width - right_margin);
+  };
   for (const auto& e : row.events)
     for (const double at : {e.begin, e.end}) {
-      const double from = across.at(at - t.uncertainty), to = across.at(at + t.uncertainty);
+      const double from = inside(at - t.uncertainty), to = inside(at + t.uncertainty);
       on.line(from, y + high - 2.5, to, y + high - 2.5, "mg-error");
       on.line(across.at(at), y + high - 5, across.at(at), y + high, "mg-error");
     }
@@ -114,7 +116,7 @@ double draw_bracket(canvas& on, const timeline& t, const time_axis& across, doub
   on.line(left, y, left + wide, y, "mg-error");
   for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
   const auto words = fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit);
-  const bool fits = left + wide + 8 + width_of(words, 6) <= width;
+  const bool fits = left + wide + 8 + width_of(words, 6) <= picture_width;
   on.text(fits ? left + wide + 8 : left, y + (fits ? 4 : 17), words, "mg-soft");
   return y + (fits ? 14 : 28);
 }
@@ -131,7 +133,8 @@ double draw_caption(canvas& on, std::string_view caption, double from) {
   for (std::size_t at = 0; at < caption.size();) {
     const auto end = std::min(caption.find(' ', at), caption.size());
     const auto word = caption.substr(at, end - at);
-    if (!line.empty() && width_of(line, letter) + width_of(word, letter) > width - 16 - right) put();
+    if (!line.empty() && width_of(line, letter) + width_of(word, letter) > picture_width - 16 - right_margin)
+      put();
     line += (line.empty() ? "" : " ") + std::string(word);
     at = end + 1;
   }
@@ -174,7 +177,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   const double tall =
       std::clamp(900.0 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)), 2.0, 22.0);
   const double to = from + tall * static_cast<double>(rows.size());
-  const time_axis across(moments_of(rows), left, width - right);
+  const time_axis across(moments_of(rows), left, picture_width - right_margin);
   draw_gaps(on, t, across, from, to);
   for (const auto& tick : across.ticks()) {
     on.line(tick.px, from, tick.px, to, "mg-grid");
@@ -192,7 +195,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
       draw_uncertainty(on, rows[i], t, across, y, tall);
   }
   const double below = across.gaps().empty() ? to : to + 14;
-  on.text((left + width - right) / 2, below + 34,
+  on.text((left + picture_width - right_margin) / 2, below + 34,
           fmt::format("time ({}){}", t.unit,
                       across.gaps().empty() ? "" : "; + and a number: so long nothing happens, drawn short"),
           "mg-text", "middle");
@@ -206,7 +209,7 @@ std::string draw_timeline(const timeline& t, bool with_style) {
   }
   if (t.uncertainty > 0) end = draw_bracket(on, t, across, all.low, left, end);
   if (with_style && !t.heading.caption.empty()) end = draw_caption(on, t.heading.caption, end) + 8;
-  return on.finish(t.heading, width, end, with_style);
+  return on.finish(t.heading, picture_width, end, with_style);
 }
 
 }  // namespace mgsync::report

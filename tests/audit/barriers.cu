@@ -311,3 +311,73 @@ extern "C" __global__ void clocks_around_arithmetic(const float* data, float* ke
   *kept = v;
   *out = end - begin;
 }
+
+// --- what others do besides barriers
+
+// A queue: a place in it is drawn, and the words there are published by the doorbell alone. The fence of the
+// block ahead of them is for something else.
+extern "C" __global__ void queue_of_descriptors(word* drawn, const word* done, volatile word* ring,
+                                                word* doorbell, word places) {
+  const word place = atomicAdd(drawn, 1);
+  while (!reached(load_acquire(done), place - places)) {}
+  __threadfence_block();
+  volatile word* const words = ring + place % places * 4;
+  words[0] = places;
+  words[1] = 7;
+  words[2] = blockIdx.x + 1;
+  __threadfence_system();
+  store_relaxed(doorbell, place + 1);
+}
+
+// Another's progress is passed on, for whoever looks at it; the flag is released.
+extern "C" __global__ void tells_the_largest(const word* done, word* largest, word* flag, word n) {
+  while (!reached(load_acquire(done), n)) {}
+  atomicMax(largest, n + 5);
+  store_release(flag, 1);
+}
+extern "C" __global__ void wrong_largest_for_who_waits(word* largest, word* flag, word n) {
+  atomicMax(largest, n);
+  while (!reached(load_acquire(largest), 2 * n)) {}
+  store_release(flag, 1);
+}
+
+// Whoever waits tells its warp by a shuffle, which holds the others and orders nothing.
+extern "C" __global__ void doubtful_shuffle(const word* flag, const word* payload, word* out, word n) {
+  word place = 0;
+  if (threadIdx.x % 32 == 0) {
+    while (!reached(load_acquire(flag), n)) {}
+    place = load_relaxed(flag + 1);
+  }
+  out[threadIdx.x] = payload[__shfl_sync(~0U, place, 0) + threadIdx.x];
+}
+
+// Right if the block's own threads write the flag: a volatile access does not say whom it is for.
+extern "C" __global__ void doubtful_fence_of_a_block(const volatile word* flag, const word* payload,
+                                                     word* out, word n) {
+  while (!reached(*flag, n)) {}
+  __threadfence_block();
+  out[threadIdx.x] = payload[threadIdx.x];
+}
+
+// Each 16 bytes say themselves that they are there.
+extern "C" __global__ void data_with_its_flag(word* theirs, const word* mine, word* out, word n) {
+  word* const at = theirs + 4 * threadIdx.x;
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(at), "r"(out[0]), "r"(n), "r"(out[1])
+               : "memory");
+  word a, b, first, second;
+  do {
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(first), "=r"(b), "=r"(second)
+                 : "l"(mine + 4 * threadIdx.x)
+                 : "memory");
+  } while (first != n || second != n);
+  out[threadIdx.x] = a + b;
+}
+
+// Some do more ahead of the loop; all wait in it.
+extern "C" __global__ void who_prepares_waits_too(word* mine, const word* flag, const word* payload,
+                                                  word* out, word n) {
+  if (threadIdx.x == 0) mine[blockIdx.x] = n;
+  while (!reached(load_acquire(flag), n)) {}
+  out[threadIdx.x] = payload[threadIdx.x];
+}

@@ -24,9 +24,11 @@ expect() { # CODE TEXT COMMAND...
 }
 compile all.so &
 compile right.so -DONLY=counter &
-wait -n
+root=$here/../..
+"$nvcc" -std=c++17 -O3 -arch="sm_$arch" -Werror all-warnings -Xcompiler -Wall,-Wextra -shared -Xcompiler -fPIC -I "$root" \
+  -I "$root/barriers/library/include" "$here/gpu_peers.cu" -o "$made/peers.so" &
 wait
-[ -s "$made/all.so" ] && [ -s "$made/right.so" ] || exit 1
+[ -s "$made/all.so" ] && [ -s "$made/right.so" ] && [ -s "$made/peers.so" ] || exit 1
 
 echo "== machine code of the timed loops: flags of one GPU between GPUs are seen, and nothing in the right one is"
 "$mgsync" audit --across-gpus "$made/all.so" >"$made/audit" || [ $? = 3 ] || { cat "$made/audit"; exit 1; }
@@ -36,6 +38,19 @@ of_timed() { # NAME: what is said of its loop of timed rounds
 of_timed gpu_scope_between_gpus | grep -q 'flag-scope' || { echo "flags of one GPU between GPUs are not seen"; failed=1; }
 [ -n "$(of_timed 7counter)" ] || { echo "nothing is said of the right one"; failed=1; }
 ! of_timed 7counter | grep -q 'fault:' || { echo "the right one is accused:"; of_timed 7counter; failed=1; }
+
+echo "== other projects' barriers: those that order nothing between members are seen"
+"$mgsync" audit "$made/peers.so" >"$made/audit" || [ $? = 3 ] || { cat "$made/audit"; exit 1; }
+for name in 18flags_per_block_ofILb0 15data_with_epoch; do
+  for rule in release acquire; do
+    of_timed "$name" | grep -q "^ *$rule: nothing" || { echo "$name: $rule is not seen"; failed=1; }
+  done
+done
+for name in 18flags_per_block_ofILb1 12equal_blocks 16flags_of_block_0 11three_state 11cas_mailbox 16counter_per_peer \
+    11sum_to_zero 16sign_alternating 4pull 13disseminationILj2 13disseminationILj4; do
+  [ -n "$(of_timed "$name")" ] || { echo "nothing is said of $name"; failed=1; }
+  ! of_timed "$name" | grep -E '^ *(release|acquire): nothing' || { echo "$name is accused"; failed=1; }
+done
 
 "$mgsync" check "$made/right.so" --scenario members-2 --check-rounds 1000 >"$made/out" || true
 if grep -q 'waived: needs a GPU' "$made/out"; then
@@ -54,5 +69,9 @@ expect 0 'two-streams  *passed' "$mgsync" check "$made/all.so:counter-of-each-st
 expect 3 'unequal-grids  *[VS]' "$mgsync" check "$made/all.so:same-grid-everywhere" --scenario unequal-grids --timeout 2s
 expect 3 'two-streams  *[VS]' "$mgsync" check "$made/all.so:one-workspace" --scenario two-streams --timeout 2s
 expect 3 'replay-alone  *VIOLATED' "$mgsync" check "$made/all.so:grid-id-as-epoch" --scenario alone,replay-alone --timeout 2s
+expect 0 'dissemination-4: no fault was seen' "$mgsync" check "$made/peers.so:dissemination-4" --scenario held-back,members-11,blocks,replay \
+  --check-rounds 4000 --timeout 5s
+expect 0 'blocks  *waived' "$mgsync" check "$made/peers.so:equal-blocks" --scenario members-3,blocks --check-rounds 4000 --timeout 5s
+expect 3 'held-back  *VIOLATED' "$mgsync" check "$made/peers.so:flags-unordered" --scenario held-back --timeout 5s
 expect 0 'right.so:counter' "$mgsync" --backend "$made/right.so" --gpus 1 --max-time 50ms --check-rounds 1000
 exit $failed

@@ -34,7 +34,7 @@ TEST(wgmma_kernels, hold_warpgroup_products_tensor_copies_and_mbarriers_and_spil
   const auto found = cubins_in(MGSYNC_WGMMA_OBJECT);
   ASSERT_EQ(found.size(), 1u) << "one architecture, sm_90a";
   EXPECT_EQ(found.front().architecture, 90u);
-  ASSERT_EQ(found.front().functions.size(), 12u) << "instantiations";
+  ASSERT_EQ(found.front().functions.size(), 12u + 1) << "instantiations, and a recorded one";
   for (const function& f : found.front().functions) {
     const auto numbers = template_numbers(f.name);
     ASSERT_GE(numbers.size(), 3u) << f.name;

@@ -115,7 +115,17 @@ constexpr std::string_view runs_between_host_members[] = {"multigrid:auto",
                                                           "multigrid:crowd",
                                                           "multigrid:pull-dissemination",
                                                           "peer-reduction:push",
-                                                          "peer-reduction:pull"};
+                                                          "peer-reduction:pull",
+                                                          "peers:flags-per-block",
+                                                          "peers:flags-of-block-0",
+                                                          "peers:three-state",
+                                                          "peers:cas-mailbox",
+                                                          "peers:counter-per-peer",
+                                                          "peers:sum-to-zero",
+                                                          "peers:sign-alternating",
+                                                          "peers:pull",
+                                                          "peers:dissemination-2",
+                                                          "peers:dissemination-4"};
 
 std::string full_name(const point_of_test& p) {
   return std::string(p.what->name) + ":" + std::string(p.variant->name);

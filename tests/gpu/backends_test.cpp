@@ -1,11 +1,14 @@
 // Every backend on 1, 2 and 4 GPUs: it is a barrier, its check notices one that is not, its waits end.
 #include <algorithm>
+#include <iostream>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "src/studies/barriers/checked_code.hpp"
 #include "src/studies/barriers/trial_exchange.hpp"
 #include "tests/gpu/some_gpus.hpp"
 
@@ -46,6 +49,28 @@ std::string first_of(const trial& seen) {
                      "{:#x}, expected {:#x})",
                      v.round, v.reader.member, v.reader.block, v.what, v.offender.member, v.offender.block,
                      v.seen, v.expected);
+}
+
+// A barrier inside a kernel names its kernel, whose machine code is found in this program.
+TEST(checked_code, is_found_of_barriers_inside_kernels) {
+  MGSYNC_NEEDS_GPUS(1);
+  one_rank here;
+  const auto group = group_of(1);
+  const auto wanted = shape(1, 256);
+  std::map<std::string, std::string> codes;
+  for (const auto* b : backends())
+    for (const auto& v : b->variants) {
+      if (!can_run(*b, v, {}, group, wanted).ok) continue;
+      const auto made = v.make.of(group.device)(group, wanted, here.session());
+      if (!made.barrier || made.checked.name.empty()) continue;
+      const auto name = fmt::format("{}:{}", b->name, v.name), code = barriers::code_of(made.checked);
+      EXPECT_EQ(code.size(), 20u) << name << ": '" << code << "' of " << made.checked.name << " in "
+                                  << made.checked.file << " for " << made.checked.architecture;
+      codes[name] = code;
+    }
+  for (const auto& [name, code] : codes) std::cout << name << ' ' << code << '\n';
+  ASSERT_EQ(codes.count("multigrid:hub"), 1u);
+  EXPECT_NE(codes["multigrid:hub"], codes["multigrid:inbox"]);
 }
 
 class on_gpus : public testing::TestWithParam<tried> {};

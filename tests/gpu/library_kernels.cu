@@ -48,7 +48,7 @@ struct in_one_or_two_calls {
 struct behind_less {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
-    return grids.template sync<ordering::none>() && grids.template sync<ordering::acquire>() && grids.sync();
+    return grids.template sync<order::none>() && grids.template sync<order::acquire>() && grids.sync();
   }
 };
 
@@ -59,6 +59,45 @@ struct by_looks {
     for (;;) {
       const waited now = grids.barrier_try_wait(token);
       if (now != waited::pending) return now == waited::passed;
+    }
+  }
+};
+
+// Alike in all threads: what it found is wrong in all of them, or in none.
+struct carrying {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids, way, unsigned round) const {
+    const unsigned long long rank = grids.thread_rank(), size = grids.size();
+    switch (round % 7) {
+    case 0: {
+      const auto found = grids.sync_reduce(static_cast<std::uint32_t>(rank + round), by_sum{});
+      return found && found.value == static_cast<std::uint32_t>(size * (size - 1) / 2 + size * round);
+    }
+    case 1: {
+      const auto found = grids.sync_reduce(static_cast<int>(round) - static_cast<int>(rank), by_min{});
+      return found && found.value == static_cast<int>(round) - static_cast<int>(size - 1);
+    }
+    case 2: {
+      const auto found = grids.sync_reduce(std::uint64_t{round} << 32 | rank, by_max{});
+      return found && found.value == (std::uint64_t{round} << 32 | (size - 1));
+    }
+    case 3: {
+      const auto found = grids.sync_reduce(-static_cast<float>(rank % 4096) / 3 + round, by_max{});
+      return found && found.value == static_cast<float>(round);
+    }
+    case 4: {
+      const auto found = grids.sync_ballot(thread_number() == 7 && (grids.grid_rank() + round) % 2 != 0);
+      std::uint64_t expected = 0;
+      for (unsigned g = 0; g < grids.num_grids(); ++g) expected |= std::uint64_t{(g + round) % 2} << g;
+      return found && found.value == expected;
+    }
+    case 5: {  // rounding depends on the order: all are to have the same bits
+      const auto sum = grids.sync_reduce(1.0 / static_cast<double>(rank + round), by_sum{});
+      const auto bits = static_cast<std::int64_t>(__double_as_longlong(sum.value));
+      const auto least = grids.sync_reduce(bits, by_min{}), most = grids.sync_reduce(bits, by_max{});
+      return sum && least && most && least.value == bits && most.value == bits;
+    }
+    default: return grids.sync();
     }
   }
 };
@@ -231,6 +270,7 @@ __global__ void without_handle(int* unused) {
 check_kernel check_rounds_kernel(way how) {
   switch (how) {
   case way::less: return check_rounds<behind_less>;
+  case way::carries: return check_rounds<carrying>;
   case way::looks: return check_rounds<by_looks>;
   case way::one_warp: return check_some<one_warp>;
   case way::some_warps: return check_some<some_warps<1, 32, 64>>;

@@ -9,7 +9,8 @@ namespace mgsync::test {
 
 // less: two rounds that order less ahead of each whole one. looks: in two calls, of which looks take the
 // second's place. one_warp, some_warps: these alone take part, while the others go their own way.
-enum class way : unsigned { whole, split, mixed, less, looks, one_warp, some_warps };
+// carries: rounds that carry values of every kind, each of whose results is asked, and one that does not.
+enum class way : unsigned { whole, split, mixed, less, looks, one_warp, some_warps, carries };
 
 // Every GPU's slots, two per block in turn.
 struct board {

@@ -57,7 +57,7 @@ TEST(stream, that_is_being_captured_takes_no_kernel_that_was_not_prepared_and_go
     if (flags == cudaStreamDefault)
       EXPECT_NE(launched(grids, found, 0, {nullptr}).find("is being captured"), std::string::npos);
     EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    if (graph != nullptr) EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    if (graph != nullptr) { EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess); }
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
   }
   EXPECT_EQ(launched(grids, found, 0, {}), "nothing thrown");

@@ -257,6 +257,37 @@ void one_may_not(int process, const process_exchange& exchange) {
   }
 }
 
+// Unequal grids, blocks and kernels are refused in both before anything runs, naming both, and so they are at
+// every launch where the group asks for it.
+void one_launches_another(int process, const process_exchange& exchange) {
+  group_options options(5s);
+  options.check_each_launch = true;
+  multi_grid grids({process}, process, exchange, options);
+  found_here found;
+  const std::string same = ": the kernel, its grid and the barrier's algorithm are the same on all GPUs";
+  const auto launch = [&](unsigned blocks, unsigned threads, leave_kernel kernel) {
+    return thrown_by([&] { grids.launch(kernel, blocks, threads, 0, {}, 99u, 0u, 0u, 1u, found.at); });
+  };
+  const auto refused = [&](const std::string& why, const std::string& theirs, const std::string& first) {
+    expect(why.find("process 1 wants " + theirs) != std::string::npos &&
+               why.find(" and process 0 wants " + first) != std::string::npos &&
+               why.find(same) != std::string::npos,
+           why);
+  };
+  const bool mine = process == 1;
+  for (int time = 0; time < 2; ++time) {  // numbers of blocks that are new, and then known
+    refused(launch(mine ? 16 : 8, 64, leave_early_kernel()), "16 blocks of 64 threads of ",
+            "8 blocks of 64 ");
+    refused(launch(8, mine ? 128 : 64, leave_early_kernel()), "8 blocks of 128 threads of ",
+            "8 blocks of 64 ");
+    refused(launch(8, 64, mine ? in_clusters_kernel() : leave_early_kernel()), "8 blocks of 64 threads of ",
+            "8 blocks of 64 ");
+    expect(found.at->passed == 0 && found.at->given_up == 0, "no kernel ran");
+    sound(grids, 8, 1, 10);
+    sound(grids, 16, 1, 10);
+  }
+}
+
 void one_is_lost(int process, const process_exchange& exchange) {
   multi_grid grids({process}, process, exchange, 1s);
   sound(grids, 8, 1, 10);
@@ -429,6 +460,7 @@ constexpr test_case cases[] = {{"all is well", all_is_well, false},
                                {"no context elsewhere", no_context_elsewhere, false},
                                {"a child is forked", a_child_is_forked, false},
                                {"the GPU is reset", the_gpu_is_reset, false},
+                               {"one launches another", one_launches_another, false},
                                {"one is lost", one_is_lost, true}};
 
 int child(const test_case& c, int process, int pipe) {

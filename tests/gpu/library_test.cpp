@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 class library : public testing::TestWithParam<int> {};
 
 // Enough rounds for the epochs to wrap (after 512), over several launches.
-TEST_P(library, is_a_barrier_at_every_shape_whole_split_mixed_and_behind_less) {
+TEST_P(library, is_a_barrier_at_every_shape_whole_split_mixed_behind_less_and_with_values) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
-  for (const way how : {way::whole, way::split, way::mixed, way::less, way::looks})
+  for (const way how : {way::whole, way::split, way::mixed, way::less, way::looks, way::carries})
     for (const auto& [per_sm, threads] :
          {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
       expect_sound(grids, per_sm == 0 ? 1 : per_sm * sms(), threads, how, 3, 200);
@@ -55,6 +55,10 @@ TEST_P(library, takes_blocks_and_grids_of_any_dimensions) {
   expect_sound(grids, dim3(4, 3, 2), dim3(16, 4, 2), way::mixed, 2, 100);
   expect_sound(grids, dim3(1, 1, 5), dim3(8, 4), way::whole, 2, 100);
   expect_sound(grids, dim3(7), dim3(75), way::whole, 2, 100);
+  expect_sound(grids, dim3(4, 3, 2), dim3(16, 4, 2), way::carries, 2, 100);
+  expect_sound(grids, dim3(1, 1, 5), dim3(8, 4), way::carries, 2, 100);
+  expect_sound(grids, dim3(7), dim3(75), way::carries, 2, 100);
+  expect_sound(grids, dim3(70), dim3(33), way::carries, 2, 100);
 }
 
 TEST_P(library, launches_on_different_streams_follow_one_another) {
@@ -448,6 +452,10 @@ TEST(wrong_use, of_unequal_grids_is_a_sentence) {
     p = {reinterpret_cast<const void*>(leave_early_kernel()), 4, 64, arguments, 0, nullptr};
   both[1].gridDim = 5;
   EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the grid is the same on all GPUs"),
+            std::string::npos);
+  both[1].gridDim = 4;
+  both[1].func = reinterpret_cast<const void*>(in_clusters_kernel());
+  EXPECT_NE(usage_message([&] { grids.launch(both, 2); }).find("the kernel is the same on all GPUs"),
             std::string::npos);
 }
 

@@ -13,7 +13,7 @@ enum class twin {
   stale_acquire,        // polls without the fence that makes them an acquire
   narrow_release,       // a flag for other GPUs behind a fence that reaches its own only
   no_release,           // and behind none
-  quiet,  // all come, and nothing is ordered: the library's ordering::none, without the check's fences
+  quiet,  // all come, and nothing is ordered: the library's order::none, without the check's fences
 };
 
 creation make_twin(twin, const topology::group&, const configuration&, session&);

@@ -30,13 +30,13 @@ measure() { # FILE-STEM OPTIONS...
 }
 
 # Two runs of one machine, measured when it was quiet: nothing changed, and no gate is shut.
-ends 0 "two runs" "$mgsync" compare "$results/h200x4-host-run1.json" "$results/h200x4-host-run2.json" --fail-slower 10%
+ends 0 "two runs" "$mgsync" compare "$results/host64/run1.json.xz" "$results/host64/run2.json.xz" --fail-slower 10%
 expect_text '^0 slower, 0 faster, 10 without a difference shown, 2 with too few batches' "$work/out"
 expect_text '^gate --fail-slower 10%: passed' "$work/out"
 # With no room for the shift of a process one of them shows: what --noise is for.
-ends 0 "two runs without noise" "$mgsync" compare "$results/h200x4-host-run1.json" "$results/h200x4-host-run2.json" --noise 0
+ends 0 "two runs without noise" "$mgsync" compare "$results/host64/run1.json.xz" "$results/host64/run2.json.xz" --noise 0
 expect_text '^[1-9][0-9]* slower|^0 slower, [1-9]' "$work/out"
-ends 2 "another machine" "$mgsync" compare "$results/h200x4-host-run1.json" "$results/h200x1-grid-barriers.json"
+ends 2 "another machine" "$mgsync" compare "$results/host64/run1.json.xz" "$results/h200x1/grid-barriers.json.xz"
 expect_text 'the number of GPUs is [1-9], was 0.*--across machines' "$work/err"
 passed "compare: equal runs, other machines"
 
@@ -110,9 +110,9 @@ expect_text '^multigrid:.* 1 process only' "$work/out"
 passed "one process has no interval over processes"
 
 # All that is committed in one report; a study's tables, also of points that have an outcome and no number.
-ends 0 "one report of all" "$mgsync" report "$results"/*.json "$results"/*.json.xz --html "$work/all.html"
+ends 0 "one report of all" "$mgsync" report "$results"/*/*.json.xz --html "$work/all.html"
 if grep -q 'since that failed' "$work/all.html"; then fail "an evaluation failed"; fi
-ends 0 "show of outcomes" "$mgsync" show "$results/h200x2-blocking.json"
+ends 0 "show of outcomes" "$mgsync" show "$results/h200x2/blocking.json.xz"
 expect_text '^205 cases, each with an outcome' "$work/out"
 [ "$(wc -l <"$work/out")" -gt 50 ] || fail "show prints no tables of the study"
 passed "one report of all files, and a study's tables"
@@ -136,10 +136,10 @@ passed "compare: a gate shuts with 5"
 # The check of a node that docs/report.md names, on a file as a run without options writes it: of 2 H200s the default
 # variants at 1x32, cut out of what was measured there. What only the reference has is counted, and shuts nothing.
 "$mgsync" list --device host >"$work/list" 2>&1 || fail "no list of variants"
-python3 - "$results/h200x2-barriers.json" "$work/list" "$work/here.json" "$work/few.json" "$work/slow.json" <<'PYTHON' || fail "no file of a short run"
-import json, re, sys
+python3 - "$results/h200x2/barriers.json.xz" "$work/list" "$work/here.json" "$work/few.json" "$work/slow.json" <<'PYTHON' || fail "no file of a short run"
+import json, lzma, re, sys
 defaults = set(re.findall(r"^  (\S+) .*\(default\)$", open(sys.argv[2]).read(), re.M))
-document = json.load(open(sys.argv[1]))
+document = json.load(lzma.open(sys.argv[1]))
 document["results"] = [one for one in document["results"] if f"{one['subject']}:{one['variant']}" in defaults
                        and one["axes"].get("blocks_per_sm", {}).get("value") == 1 and one["axes"].get("threads_per_block", {}).get("value") == 32]
 assert len(document["results"]) > 10, defaults
@@ -151,7 +151,7 @@ for one in document["results"]:
 json.dump(document, open(sys.argv[5], "w"), indent=1)
 PYTHON
 mkdir "$work/reference-of-2"
-cp "$results/h200x2-library.json" "$results/h200x2-sweep.json" "$work/reference-of-2" # not the process that is judged
+cp "$results/h200x2/library.json.xz" "$results/h200x2/sweep.json.xz" "$work/reference-of-2" # not the process that is judged
 export MGSYNC_REFERENCE=$work/reference-of-2
 ends 0 "the check of a node" "$mgsync" compare --reference "$work/here.json" --fail-slower 10%
 expect_text '^This node is normal: of 1[0-9] points .* 2[0-9][0-9] points of the reference were not measured here' "$work/out"
@@ -162,8 +162,8 @@ ends 5 "a check of a slow node" "$mgsync" compare --reference "$work/slow.json"
 expect_text '^This node is not normal: of 2 points .* 2 are, or seem, worse by more than 10%' "$work/out"
 unset MGSYNC_REFERENCE
 mkdir "$work/reference"
-cp "$results/h200x2-library.json" "$work/reference"
-ends 2 "a machine without a reference" env MGSYNC_REFERENCE="$work/reference" "$mgsync" compare --reference "$results/h100x1-barriers.json"
+cp "$results/h200x2/library.json.xz" "$work/reference"
+ends 2 "a machine without a reference" env MGSYNC_REFERENCE="$work/reference" "$mgsync" compare --reference "$results/h100x1/barriers.json.xz"
 expect_text 'there is no reference of the kind of machine .*; there are results of: 2 x NVIDIA H200' "$work/err"
 passed "compare --reference: normal, not normal, too little to tell, no reference"
 

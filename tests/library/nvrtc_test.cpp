@@ -43,6 +43,7 @@ extern "C" __global__ void step(const __grid_constant__ mgsync::multi_grid_handl
   data[grids.thread_rank()] = 1.0f;
   if (!grids.sync()) return;
   grids.barrier_wait(grids.barrier_arrive());
+  data[0] = grids.sync_reduce(data[0], mgsync::by_max{}).value;
 }
 extern "C" __global__ void recorded(mgsync::warp_events<64, true>* out, float* data) {
   __shared__ mgsync::event_buffer<4, 64, true> buffer;

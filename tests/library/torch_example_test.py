@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""docs/examples/torch_barrier.py as far as it goes without torch and without a GPU: the library is loaded by name, the kernel is
-compiled by NVRTC, and a group over memory that a fixture made is asked for, which says that there is no GPU (or, with one, runs).
+"""docs/examples/torch_barrier.py and torch_mailbox.py as far as they go without torch and without a GPU: the library is loaded by
+name, the kernels are compiled by NVRTC, and a group over memory that a fixture made is asked for, which says that there is no GPU
+(or, with one, runs).
 
 Usage: torch_example_test.py EXAMPLE LIBMGSYNC.A INCLUDE CXX CUDA_LIBRARIES
 """
@@ -44,4 +45,10 @@ try:
 except torch_barrier.Failed as error:
     said = str(error)
 assert said == "process 3 of 2", said
-print("the library loads, its kernel compiles, and what is wrong is a sentence")
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(example).parent))
+import torch_mailbox  # noqa: E402
+sources = str(pathlib.Path(example).parents[2])
+for architecture in ("sm_80", "sm_90"):
+    assert len(torch_mailbox.compiled(torch_mailbox.KERNEL, sources, architecture)) > 4096
+print("the library loads, the kernels compile, and what is wrong is a sentence")

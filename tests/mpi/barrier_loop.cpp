@@ -1,10 +1,10 @@
 // barrier_loop [single|funneled|serialized|multiple]: what a user would write to time MPI_Barrier: a plain
 // loop between two MPI_Wtime, after a warm-up, at that thread level; without one at the level that mgsync
-// starts MPI with, since the level matters (docs/results/mpi-thread-levels.txt). MPI_Barrier takes as long as
-// the place allows where MPI keeps its requests, which what it did before decides (Open MPI 4.1 on two cores:
-// 0.15 to 0.22 us, and one of these to the end where a program does nothing else): so it does something else
-// between runs, now more and now less. Prints the median over runs of the slowest rank's microseconds per
-// barrier.
+// starts MPI with, since the level matters (docs/results/host2/mpi-thread-levels.txt). MPI_Barrier takes as
+// long as the place allows where MPI keeps its requests, which what it did before decides (Open MPI 4.1 on
+// two cores: 0.15 to 0.22 us, and one of these to the end where a program does nothing else): so it does
+// something else between runs, now more and now less. Prints the median over runs of the slowest rank's
+// microseconds per barrier.
 #include <mpi.h>
 
 #include <algorithm>

@@ -8,8 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 mgsync=$1
 
 evil='\\u001b[31m\\n* forged:auto 0.001 pass\\r\\u009b2J\\u202e<img src=x>|](http:\/\/e)'
-sed -E "s/\"(variant|reason|host|cpu_model|method)\": \"[^\"]*\"/\"\1\": \"$evil\"/; s/\"(threads_per_block|algorithm|latency)\":/\"$evil\":/; s/\"slowest_member\": \"/&=1+/" \
-  "$here/../../docs/results/h200x2-barriers.json" >"$work/a.json"
+python3 -c 'import lzma, sys; sys.stdout.write(lzma.open(sys.argv[1], "rt").read())' "$here/../../docs/results/h200x2/barriers.json.xz" |
+  sed -E "s/\"(variant|reason|host|cpu_model|method)\": \"[^\"]*\"/\"\1\": \"$evil\"/; s/\"(threads_per_block|algorithm|latency)\":/\"$evil\":/; s/\"slowest_member\": \"/&=1+/" >"$work/a.json"
 grep -q 'u001b' "$work/a.json" || fail "no name was made hostile"
 name="$work/"$'b\e[31m\n* forged.json'
 cp "$work/a.json" "$name"

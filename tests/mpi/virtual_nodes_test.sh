@@ -26,6 +26,8 @@ for shape in "2 1" "4 2" "8 1"; do
   expect_text "\"nodes\": \\{\"value\": $nodes," "$work/json"
   expect_text "leader over $nodes nodes" "$work/json"
   expect_text '"control_flagged": true' "$work/json"
+  expect_text 'memory inside nodes: between nodes it orders execution' "$work/out"
+  expect_text '"order": "inside nodes"' "$work/json"
 done
 expect_text '"hosts": \["node0", "node1", "node2", "node3", "node4", "node5", "node6", "node7"\]' "$work/json"
 passed "2, 4 and 8 virtual nodes"

@@ -1,6 +1,7 @@
 // What the tests of the memory order ask of a kernel's text, and what they expect.
 #pragma once
 
+#include <ctime>
 #include <string>
 
 #include "tests/order/two_rounds.hpp"
@@ -26,8 +27,25 @@ std::string story_of_stale_read(const std::string& text, const std::string& kern
 std::string story_behind(int round, const std::string& text, const std::string& kernel, const grids&,
                          const word_pair&);
 
-// By hand: asks all questions of a rung of the ladder, for as long as a rung may take, and prints a line of
-// docs/memory-order.md's table: what was answered, and in how much of this process's own time.
+// A row of docs/results/host2/memory-order.csv, which tests/order/ladder.sh collects from what these tests
+// print.
+struct ladder_row {
+  std::string form;  // a kernel of the text
+  int architecture = 90;
+  std::string twin;  // what is weaker in it; empty: what ships
+  std::string rung, events, questions, answered, answer;
+};
+class cpu_time {
+ public:
+  double seconds() const { return static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC; }
+
+ private:
+  std::clock_t began_ = std::clock();
+};
+void print(const ladder_row&, const grids&, const cpu_time&);
+
+// By hand: asks all questions of a rung of the ladder, for as long as a rung may take, and prints its row:
+// what was answered, and in how much of this process's own time.
 void climb(const std::string& text, const std::string& kernel, const std::string& rung, const grids&);
 
 }  // namespace mgsync::test

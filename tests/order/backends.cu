@@ -8,7 +8,15 @@
 #include "barriers/parts/algorithm/hub.hpp"
 #include "barriers/parts/algorithm/inbox.hpp"
 #include "barriers/parts/round_loop/cuda_passes.hpp"
-#include "barriers/peer_reduction/reduction_pass.hpp"
+#include "barriers/parts/round_loop/reduction_pass.hpp"
+#include "barriers/peers/counter_per_peer.hpp"
+#include "barriers/peers/data_with_epoch.hpp"
+#include "barriers/peers/flags_of_block_0.hpp"
+#include "barriers/peers/flags_per_block.hpp"
+#include "barriers/peers/pull.hpp"
+#include "barriers/peers/sign_alternating.hpp"
+#include "barriers/peers/sum_to_zero.hpp"
+#include "barriers/peers/three_state.hpp"
 
 namespace {
 
@@ -76,10 +84,21 @@ MGSYNC_ORDER_OF(hub, stateless_pass<algorithm::hub, scope::system>)
 MGSYNC_ORDER_OF(inbox, stateless_pass<algorithm::inbox, scope::system>)
 MGSYNC_ORDER_OF(relay, round_loop::relay_pass<scope::system>)
 MGSYNC_ORDER_OF(host_flags, round_loop::host_flags_pass<algorithm::hub>)
-MGSYNC_ORDER_OF(push, reduction_pass<algorithm::push, scope::system>)
-MGSYNC_ORDER_OF(pull, reduction_pass<algorithm::pull, scope::system>)
+MGSYNC_ORDER_OF(push, round_loop::reduction_pass<algorithm::push, scope::system>)
+MGSYNC_ORDER_OF(pull, round_loop::reduction_pass<algorithm::pull, scope::system>)
 MGSYNC_ORDER_OF(push_zero, reduction_of_zeros<algorithm::push, scope::system>)
 MGSYNC_ORDER_OF(pull_zero, reduction_of_zeros<algorithm::pull, scope::system>)
+
+// Of other projects. The ways through a mailbox by compare and swap are too many to look at: Relacy does.
+template <class Form>
+using peer = stateless_pass<Form, scope::system>;
+MGSYNC_ORDER_OF(flags_per_block, peer<peers::flags_per_block>)
+MGSYNC_ORDER_OF(flags_of_block_0, peer<peers::flags_of_block_0>)
+MGSYNC_ORDER_OF(three_state, peer<peers::three_state>)
+MGSYNC_ORDER_OF(counter_per_peer, peer<peers::counter_per_peer>)
+MGSYNC_ORDER_OF(sum_to_zero, peer<peers::sum_to_zero>)
+MGSYNC_ORDER_OF(sign_alternating, peer<peers::sign_alternating>)
+MGSYNC_ORDER_OF(pull_of_peers, peer<peers::pull>)
 
 // Of one GPU.
 MGSYNC_ORDER_OF(grid_counter, round_loop::spread_counter_pass)
@@ -95,3 +114,6 @@ MGSYNC_ORDER_OF(hop_relaxed, hop::hop_pass<false>)
 MGSYNC_ORDER_OF(hop_fence_system, hop::fence_pass<scope::system>)
 MGSYNC_ORDER_OF(hop_fence_gpu, hop::fence_pass<scope::gpu>)
 MGSYNC_ORDER_OF(hop_arrival, hop::arrival_pass)
+MGSYNC_ORDER_OF(equal_blocks, peer<peers::equal_blocks>)
+MGSYNC_ORDER_OF(flags_unordered, peer<peers::flags_unordered>)
+MGSYNC_ORDER_OF(data_with_epoch, reduction_of_zeros<peers::data_with_epoch, scope::system>)

@@ -7,6 +7,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "barriers/peers/counter_per_peer.hpp"
+#include "barriers/peers/flags_of_block_0.hpp"
+#include "barriers/peers/flags_per_block.hpp"
+#include "barriers/peers/pull.hpp"
+#include "barriers/peers/sign_alternating.hpp"
+#include "barriers/peers/sum_to_zero.hpp"
+#include "barriers/peers/three_state.hpp"
 #include "tests/order/answers.hpp"
 
 namespace mgsync::test { namespace {
@@ -16,12 +23,28 @@ using algorithm::use_relay;
 
 std::string text(const std::string& kernel) { return text_of("backends", 90, kernel + "_rounds"); }
 
+// The first flags of a barrier of another project.
+template <class Form>
+algorithm::flag_image flags_of(unsigned members, unsigned blocks) {
+  return peers::image_of<Form>(members, blocks, algorithm::first_gpu_epoch);
+}
+template <class Form>
+grids gpus_of() {
+  return {2, 1, 2, 2, {}, memory_of::other, flags_of<Form>};
+}
+algorithm::flag_image flags_of_equal_blocks(unsigned, unsigned blocks) {
+  return algorithm::flag_image(std::size_t{2} * blocks * algorithm::words_of_line,
+                               algorithm::first_gpu_epoch);
+}
+
 // GPUs x blocks x threads. The shapes of relay and counter are those of many blocks.
 const std::map<std::string, grids> shapes{
     {"gpus", {2, 1, 2, 2, {}, memory_of::lines}},
     {"blocks", {1, 2, 1, 1, {}, memory_of::lines}},
     {"more_blocks", {1, 3, 1, 1, {}, memory_of::lines}},
     {"gpus_of_blocks", {2, 2, 1, 1, {}, memory_of::lines}},
+    // A lane for each GPU, as a warp has: where the lanes share the GPUs among them, fewer would not wait.
+    {"gpus_of_blocks_of_lanes", {2, 2, 2, 2, {}, memory_of::lines}},
     {"gpus_of_wide_blocks", {2, 2, 4, 4, {}, memory_of::lines}},  // a lane polls each of the others
     {"host_gpus", {2, 1, 2, 2, {}, memory_of::lines_on_host}},
     {"host_warps", {2, 1, 3, 2, {}, memory_of::lines_on_host}},
@@ -49,6 +72,15 @@ const std::map<std::string, grids> shapes{
     {"reduction_blocks", {1, 2, 1, 1, {}, memory_of::reduction}},
     {"reduction_wide", {1, 2, 2, 2, {}, memory_of::reduction}},
     {"hop", {2, 1, 2, 2, {}, memory_of::hop}},
+    {"of_flags_per_block", gpus_of<peers::flags_per_block>()},
+    {"of_flags_of_block_0", gpus_of<peers::flags_of_block_0>()},
+    {"of_three_state", gpus_of<peers::three_state>()},
+    {"of_counter_per_peer", gpus_of<peers::counter_per_peer>()},
+    {"of_sum_to_zero", gpus_of<peers::sum_to_zero>()},
+    {"of_sign_alternating", gpus_of<peers::sign_alternating>()},
+    {"of_pull", gpus_of<peers::pull>()},
+    {"of_flags_unordered", gpus_of<peers::flags_unordered>()},
+    {"of_equal_blocks", {2, 2, 1, 1, {}, memory_of::other, flags_of_equal_blocks}},
 };
 
 struct sound {
@@ -81,6 +113,13 @@ const std::vector<sound> quick{
     {"relay", "relay_gpus"},
     {"relay", "relay_spread", 3},
     {"host_flags", "host_gpus"},
+    {"flags_per_block", "of_flags_per_block"},
+    {"flags_of_block_0", "of_flags_of_block_0"},
+    {"three_state", "of_three_state"},
+    {"counter_per_peer", "of_counter_per_peer"},
+    {"sum_to_zero", "of_sum_to_zero"},
+    {"sign_alternating", "of_sign_alternating"},
+    {"pull_of_peers", "of_pull"},
     {"push", "reduction_gpus"},
     {"pull", "reduction_gpus"},
     {"push_zero", "reduction_gpus", 3},
@@ -102,8 +141,17 @@ void PrintTo(const weakened_form& one, std::ostream* out) { *out << one.kernel <
 class weakened_backend : public testing::TestWithParam<weakened_form> {};
 TEST_P(weakened_backend, reads_something_stale) {
   const weakened_form& one = GetParam();
+  const cpu_time spent;
   const std::string story = story_of_stale_read(weakened(text(one.kernel), one.pattern, one.instead),
                                                 one.kernel + "_rounds", shapes.at(one.shape));
+  print({.form = one.kernel + "_rounds",
+         .twin = one.pattern + (one.instead.empty() ? " left out" : " made " + one.instead),
+         .rung = one.shape,
+         .events = {},
+         .questions = {},
+         .answered = {},
+         .answer = story.empty() ? "not caught" : "caught"},
+        shapes.at(one.shape), spent);
   EXPECT_NE(story, "") << one.kernel << " was not caught at " << one.shape;
   std::cout << one.kernel << ", " << one.pattern << ": " << story;
 }
@@ -133,6 +181,20 @@ const std::vector<weakened_form> twins{
     {"host_flags", "host_gpus", "st\\.relaxed\\.sys", "st.relaxed.gpu"},
     {"host_flags", "host_blocks", "atom\\.acq_rel\\.gpu", "atom.relaxed.gpu"},
     {"host_flags", "host_blocks", "ld\\.acquire\\.gpu", "ld.relaxed.gpu"},
+    {"flags_per_block", "of_flags_per_block", "fence\\.release\\.sys;", leaves_out},
+    {"flags_per_block", "of_flags_per_block", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"flags_of_block_0", "of_flags_of_block_0", "fence\\.release\\.sys;", leaves_out},
+    {"flags_of_block_0", "of_flags_of_block_0", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"three_state", "of_three_state", "fence\\.release\\.sys;", leaves_out},
+    {"three_state", "of_three_state", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"counter_per_peer", "of_counter_per_peer", "fence\\.release\\.sys;", leaves_out},
+    {"counter_per_peer", "of_counter_per_peer", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"sum_to_zero", "of_sum_to_zero", "fence\\.release\\.sys;", leaves_out},
+    {"sum_to_zero", "of_sum_to_zero", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"sign_alternating", "of_sign_alternating", "fence\\.release\\.sys;", leaves_out},
+    {"sign_alternating", "of_sign_alternating", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
+    {"pull_of_peers", "of_pull", "fence\\.release\\.sys;", leaves_out},
+    {"pull_of_peers", "of_pull", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
     {"push", "reduction_gpus", "fence\\.release\\.sys;", leaves_out},
     {"push", "reduction_gpus", "ld\\.acquire\\.sys", "ld.relaxed.sys"},
     {"push", "reduction_gpus", "st\\.relaxed\\.sys", "st.relaxed.gpu"},
@@ -172,6 +234,12 @@ INSTANTIATE_TEST_SUITE_P(hop, orders_less,
                                          sound{"grid_counter", "counter_of_two_gpus"}),
                          name_of);
 
+INSTANTIATE_TEST_SUITE_P(peers, orders_less,
+                         testing::Values(sound{"flags_unordered", "of_flags_unordered"},
+                                         sound{"equal_blocks", "of_equal_blocks"},
+                                         sound{"data_with_epoch", "reduction_gpus"}),
+                         name_of);
+
 // In the first round GPU 1 sends and GPU 0 waits: there the one orders, and the other does not.
 TEST(hop, orders_from_who_sends_to_who_waits_if_released_and_acquired) {
   const word_pair asked{{1, 0, 0}, {0, 0, 0}};
@@ -193,7 +261,7 @@ const std::vector<sound> steps{
     {"crowd", "gpus_of_wide_blocks"},
     {"dissemination", "gpus_of_blocks"},
     {"hub", "gpus_of_blocks"},
-    {"inbox", "gpus_of_blocks"},
+    {"inbox", "gpus_of_blocks_of_lanes"},
     {"relay", "relay_warps"},
     {"relay", "relay_counted"},
     {"relay", "relay_counted_wide"},

@@ -74,6 +74,10 @@ std::vector<shipped> other_forms() {
   std::vector<shipped> all;
   for (const char* shape : {"one_block", "one_gpu", "spread"}) all.push_back({90, "one_warp", shape});
   for (const char* shape : {"one_block", "one_gpu"}) all.push_back({90, "try_wait", shape});
+  for (const char* shape : {"one_block", "two_warps", "one_gpu"}) all.push_back({90, "sync_reduce", shape});
+  all.push_back({90, "sync_reduce", "all", 23});
+  all.push_back({80, "sync_reduce", "one_block"});
+  all.push_back({100, "sync_reduce", "one_gpu"});
   all.push_back({80, "one_warp", "one_block"});
   all.push_back({100, "try_wait", "one_block"});
   return all;
@@ -147,8 +151,18 @@ void PrintTo(const twin& one, std::ostream* out) { *out << one.name; }
 class weakened_twin : public testing::TestWithParam<twin> {};
 TEST_P(weakened_twin, reads_something_stale) {
   const twin& one = GetParam();
+  const cpu_time spent;
   const std::string changed = weakened(text_of("two_rounds", one.architecture), one.pattern, one.instead);
   const std::string story = story_of_stale_read(changed, one.kernel, shapes.at(one.shape));
+  print({.form = one.kernel,
+         .architecture = one.architecture,
+         .twin = one.name,
+         .rung = one.shape,
+         .events = {},
+         .questions = {},
+         .answered = {},
+         .answer = story.empty() ? "not caught" : "caught"},
+        shapes.at(one.shape), spent);
   EXPECT_NE(story, "") << one.name << " was not caught";
   std::cout << one.name << ": " << story;
 }
@@ -173,6 +187,13 @@ const std::vector<twin> twins{
      "vote.sync.any.pred$1, $2, -1"},
     {"warp_leaves_by_a_vote", 90, "one_warp", "one_block", "bar\\.warp\\.sync(\\s+)-1;", ""},
     {"looks_without_acquire", 90, "try_wait", "one_block", "fence\\.acquire\\.sys;", ""},
+    {"carries_without_release", 90, "sync_reduce", "one_block", "fence\\.release\\.sys;", ""},
+    {"carries_to_its_gpu_only", 90, "sync_reduce", "one_block", "st\\.relaxed\\.sys", "st.relaxed.gpu"},
+    {"takes_values_without_acquire", 90, "sync_reduce", "one_block", "fence\\.acquire\\.sys;", ""},
+    {"takes_values_by_ordinary_loads", 90, "sync_reduce", "one_block", "ld\\.relaxed\\.sys", "ld.weak"},
+    {"puts_values_without_release", 90, "sync_reduce", "one_gpu", "fence\\.release\\.gpu;", ""},
+    {"combines_without_acquire", 90, "sync_reduce", "all", "fence\\.acquire\\.gpu;", ""},
+    {"carries_behind_a_vote", 90, "sync_reduce", "all", "bar\\.warp\\.sync(\\s+)-1;", ""},
     {"arrives_without_release", 90, "sync", "one_gpu", "fence\\.release\\.gpu;", ""},
     {"arrives_in_its_block_only", 90, "sync", "one_gpu", "red\\.relaxed\\.gpu", "red.relaxed.cta"},
     {"passes_a_gpu_without_acquire", 90, "sync", "one_gpu", "fence\\.acquire\\.sys;", ""},

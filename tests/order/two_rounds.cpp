@@ -79,6 +79,7 @@ algorithm::flag_image image_of(const grids& g) {
   case memory_of::counter: return algorithm::spread_image(g.blocks, g.choice.spread);
   case memory_of::reduction: return algorithm::reduction_image(g.gpus, g.blocks);
   case memory_of::hop: return algorithm::flag_image(288, algorithm::first_gpu_epoch);
+  case memory_of::other: return g.image(g.gpus, g.blocks);
   case memory_of::grid_sync: break;  // the driver's memory: zeros
   }
   return {};

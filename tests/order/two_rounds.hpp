@@ -14,7 +14,8 @@
 namespace mgsync::test {
 
 // What a kernel takes, and what its flags hold at first.
-enum class memory_of { library, lines, lines_on_host, relay, counter, reduction, grid_sync, hop };
+// other: as `image` says.
+enum class memory_of { library, lines, lines_on_host, relay, counter, reduction, grid_sync, hop, other };
 
 struct grids {
   unsigned gpus = 1;
@@ -23,6 +24,7 @@ struct grids {
   unsigned warp = 2;     // lanes of a warp: as many as GPUs at least, each of which a lane of its own polls
   algorithm::grid_choice choice;  // library, relay, counter
   memory_of kernel = memory_of::library;
+  algorithm::flag_image (*image)(unsigned members, unsigned blocks) = nullptr;
 };
 
 // Each thread but `writer` and `reader` has a word of its own to write and to read, which orders nothing.

@@ -27,13 +27,13 @@ def described(name, change=None):
     machine = json.loads((SOURCES / "docs/results" / name).read_text())
     if change:
         change(machine)
-    file = work / f"{len(list(work.iterdir()))}-{name}"
+    file = work / f"{len(list(work.iterdir()))}-{pathlib.Path(name).name}"
     file.write_text(json.dumps(machine))
     return file
 
 
 def plans():
-    for name, gpus, most in (("h200x2.machine", 2, 25), ("h200x4.machine", 4, 60)):
+    for name, gpus, most in (("h200x2/h200x2.machine", 2, 25), ("h200x4/h200x4.machine", 4, 60)):
         out = accept("--dry-run", "--topology", SOURCES / "docs/results" / name, code=0)
         points, seconds = int(out.split("\n")[1].split()[0]), int(out.split("about ")[1].split()[0])
         assert seconds <= most, out
@@ -44,12 +44,12 @@ def plans():
 
     def first_alone(machine):
         machine["gpus"], machine["links"] = machine["gpus"][:1], machine["links"][:1]
-    known = ",".join(str(SOURCES / f"docs/results/{name}.json") for name in ("h200x2-barriers", "h200x2-sweep", "h200x1-grid-barriers"))
-    single = accept("--dry-run", "--verbose", "--topology", described("h200x2.machine", first_alone), "--across", "machines",
+    known = ",".join(str(SOURCES / f"docs/results/{name}.json.xz") for name in ("h200x2/barriers", "h200x2/sweep", "h200x1/grid-barriers"))
+    single = accept("--dry-run", "--verbose", "--topology", described("h200x2/h200x2.machine", first_alone), "--across", "machines",
                     "--against", known, code=0)
     assert "GPU {0}" in single and "GPUs" not in single and single.count(" us, at most ") == 6, single
     assert " b1x" not in single, single  # a block in all sees one multiprocessor
-    said = accept("--topology", SOURCES / "docs/results/h200x2.machine", code=2)
+    said = accept("--topology", SOURCES / "docs/results/h200x2/h200x2.machine", code=2)
     assert "--dry-run" in said, said
 
 
@@ -79,7 +79,7 @@ def faults():
     for change, what in ((one_cpu, "may use 1 core(s) (CPUs 3) for 2 members"), (fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
                          (fewer_lanes, "GPU 0 has 31.5 GB/s of PCIe"), (far(0), "none of which is near its GPU 0"),
                          (far(1), "none of which is near its GPU 1")):
-        out = accept("--dry-run", "--topology", described("h200x2.machine", change), code=5)
+        out = accept("--dry-run", "--topology", described("h200x2/h200x2.machine", change), code=5)
         assert out.startswith("This node is not normal, and was not measured: ") and what in out and "Look further: " in out, out
         assert out.count("\n") == 1, out
 
@@ -170,7 +170,7 @@ def this_machine():
     # Its own results are a baseline for the next, where they are of a quiet machine.
     assert "held against 1 file" in accept("--device", "host", "--against", made(work / "here.json", 1), "--dry-run", code=0)
     assert "is no threshold" in accept("--device", "host", "--against", fast, "--thresholds", base, "--dry-run", code=2)
-    assert "different machines" in accept("--device", "host", "--against", SOURCES / "docs/results/h200x2-sweep.json", "--dry-run", code=2)
+    assert "different machines" in accept("--device", "host", "--against", SOURCES / "docs/results/h200x2/sweep.json.xz", "--dry-run", code=2)
     assert "--reference" in accept("--against", fast, "--reference", code=2)
 
 

@@ -2,6 +2,7 @@
 """mgsync advise without files measures here first, answers, and takes no longer than it may; with files it says no more
 than they hold, and neither does mgsync report. Usage: advise_test.py MGSYNC"""
 import json
+import lzma
 import os
 import pathlib
 import signal
@@ -38,21 +39,21 @@ def said_of(*words):
 def check_files(folder):
     committed = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
     # On GPUs nothing was measured here: that is no answer for host members.
-    code, said = said_of("advise", committed / "h200x4-host-one-process.json", "--device", "gpu")
+    code, said = said_of("advise", committed / "host64/one-process.json.xz", "--device", "gpu")
     assert code == 2 and "--device gpu: these results are of 2 host members, 4 host members, 8 host members, 16 host members" in said and "accepted: host, auto" in said, said
     # The answer is something that a program can call over all these blocks, in whatever build: no block's barrier, no kernel of our own.
     answer = folder / "answer.json"
-    code, said = said_of("advise", committed / "h200x4-barriers.json", "--gpus", "1", "--shape", "32x64", "--work", "20us", "--json", answer)
+    code, said = said_of("advise", committed / "h200x4/barriers.json.xz", "--gpus", "1", "--shape", "32x64", "--work", "20us", "--json", answer)
     assert code == 0 and said.startswith("For 1 GPU, shape 32x64, take multigrid:library: 2.152 us ("), said
     assert "To call it: " in said and "#include <mgsync/multi_grid.cuh>" in said and "Faster, and nothing that a program can call: multigrid:relay" in said, said
     offered = json.loads(answer.read_text())["barriers"]
     assert offered[0]["call"] and offered[0]["needs"] and not any(one["barrier"].startswith(("warp", "block", "cluster")) for one in offered), offered
-    code, said = said_of("advise", committed / "h200x4-host-one-process.json", "--members", "16")
+    code, said = said_of("advise", committed / "host64/one-process.json.xz", "--members", "16")
     assert code == 0 and "take openmp:runtime" in said and "To call it: #pragma omp barrier (-fopenmp)." in said, said
-    code, said = said_of("report", committed / "h200x4-barriers.json", "--markdown", "-")
+    code, said = said_of("report", committed / "h200x4/barriers.json.xz", "--markdown", "-")
     assert code == 0 and "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call" in said, said
     # Of a file cut to one shape another is a guess, whose interval holds what was measured.
-    document = json.loads((committed / "h200x4-barriers.json").read_text())
+    document = json.loads(lzma.open(committed / "h200x4/barriers.json.xz", "rt").read())
     every = document["results"]
     alike = [one for one in every if one["members"] == 4 and one["axes"].get("blocks_per_sm", {}).get("value") == 1]
     document["results"] = [one for one in alike if one["axes"]["threads_per_block"]["value"] == 32]

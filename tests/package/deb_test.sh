@@ -14,7 +14,7 @@ for library in libc6 libfmt libhwloc; do
   field Depends | grep -q "$library" || { echo "it does not depend on $library: $(field Depends)"; exit 1; }
 done
 dpkg-deb --extract "$package" "$place/root"
-for file in bin/mgsync share/doc/mgsync/README.md share/doc/mgsync/docs/method.md share/mgsync/reference/h200x2-sweep.json share/man/man1/mgsync.1 \
+for file in bin/mgsync share/doc/mgsync/README.md share/doc/mgsync/docs/method.md share/mgsync/reference/h200x2/sweep.json.xz share/man/man1/mgsync.1 \
   share/bash-completion/completions/mgsync share/zsh/site-functions/_mgsync share/fish/vendor_completions.d/mgsync.fish; do
   [ -f "$place/root/usr/$file" ] || { echo "it has no /usr/$file"; exit 1; }
 done

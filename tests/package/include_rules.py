@@ -24,7 +24,7 @@ RULES = [
     ("src/base/", ()),
     ("topology/", BASE),
     ("barriers/parts/algorithm/", ()),
-    ("barriers/parts/recorder/", ("barriers/parts/algorithm/integers.hpp",)),
+    ("barriers/parts/recorder/", BASE + ("barriers/parts/algorithm/integers.hpp",)),
     ("barriers/parts/symmetric_memory/", VALUES + ("barriers/parts/algorithm/",)),
     ("barriers/parts/gpu_team/", VALUES + ("barriers/backend.hpp", "barriers/load.hpp", "barriers/parts/algorithm/", "barriers/parts/symmetric_memory/")),
     ("barriers/parts/round_loop/", PARTS),
@@ -42,12 +42,12 @@ RULES = [
     ("src/results/comparison/", VALUES + ("src/results/",)),
     ("src/models/", BASE),
     ("src/probes/machine_code/", ()),
-    ("src/audit/", BASE + ("src/models/", "src/probes/machine_code/")),
+    ("src/audit/", BASE + ("src/models/", "src/probes/machine_code/", "src/probes/fat_binary/")),
     ("src/harness/", MEASURING),
     ("src/probes/", BASE),
-    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "src/models/", "src/probes/")),
+    ("src/studies/", MEASURING + BARRIERS + ("barriers/parts/", "barriers/library/include/mgsync/timeline.cuh", "src/models/", "src/probes/")),
     ("src/report/", VALUES + ("src/results/",)),
-    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "barriers/user/tried_file.hpp", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
+    ("src/app/", MEASURING + BARRIERS + ("src/studies/", "src/report/", "src/audit/", "barriers/user/tried_file.hpp", "barriers/parts/recorder/late_blocks.hpp", "mgsync/version.hpp", "mgsync/commit.hpp", "mgsync/source_digest.hpp")),
 ]
 VENDORS = re.compile(r"^(mpi|omp|hwloc|nvml|nccl|nccl_device|cuda|cuda_runtime|cuda_runtime_api|cooperative_groups)\b.*")
 MAY_CALL_VENDORS = ("src/base/", "topology/sources/", "barriers/", "src/probes/", "src/studies/")

@@ -18,8 +18,8 @@ for page in share/man/man1/mgsync.1 share/bash-completion/completions/mgsync sha
   [ -s "$prefix/$page" ] || { echo "$page is not installed"; exit 1; }
 done
 # The installed program finds the reference results that came with it.
-(cd "$place" && "$prefix/bin/mgsync" compare --reference "$consumer/../../../docs/results/h200x4-load.json" >"$place/log" &&
-  grep -q "^This node is normal" "$place/log" && grep -q "$prefix/share/mgsync/reference/h200x4-" "$place/log") || { cat "$place/log"; echo "no reference results were found"; exit 1; }
+(cd "$place" && "$prefix/bin/mgsync" compare --reference "$consumer/../../../docs/results/h200x4/load.json.xz" >"$place/log" &&
+  grep -q "^This node is normal" "$place/log" && grep -q "$prefix/share/mgsync/reference/h200x4/" "$place/log") || { cat "$place/log"; echo "no reference results were found"; exit 1; }
 echo "== the first barrier of docs/check.md, as it is printed"
 # shellcheck disable=SC2016  # Markdown's backticks
 sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/check.md" >"$place/counted.cpp"

@@ -25,7 +25,7 @@ function die() { local RET=$1; shift; log "ERROR:  nhc:  Health check failed:  $
 
 def nhc():
     broken = work / "broken.machine"
-    machine = json.loads((SOURCES / "docs/results/h200x2.machine").read_text())
+    machine = json.loads((SOURCES / "docs/results/h200x2/h200x2.machine").read_text())
     machine["links"][0]["width"] = 9
     broken.write_text(json.dumps(machine))
 
@@ -33,7 +33,7 @@ def nhc():
         script = f"{NHC}\nMGSYNC={shlex.quote(MGSYNC)}\n. {shlex.quote(str(SOURCES / 'integrations/nhc/mgsync.nhc'))}\n{line} && echo passed\n"
         return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
 
-    good = check(f"check_mgsync_look --topology {SOURCES}/docs/results/h200x2.machine")
+    good = check(f"check_mgsync_look --topology {SOURCES}/docs/results/h200x2/h200x2.machine")
     assert good.returncode == 0 and good.stdout == "passed\n", good
     bad = check(f"check_mgsync_look --topology {broken}")
     assert bad.returncode == 1 and "failed:  check_mgsync_look:  This node is not normal, and was not measured: GPU 0 has 9" in bad.stdout, bad

@@ -7,7 +7,7 @@ import math
 import random
 import sys
 
-POINTS = [  # part, subject, shape, us: of 4 H200s in docs/results/h200x4-barriers.json
+POINTS = [  # part, subject, shape, us: of 4 H200s in docs/results/h200x4/barriers.json.xz
     (1, "multigrid:auto", "4x256", 1.026), (1, "multigrid:library", "1x1024", 0.904), (2, "multigrid:relay", "1x1024", 2.423),
     (0, "multigrid:auto", "1x1024", 2.165), (0, "openmp:runtime", "1x32", 11.611), (0, "multigrid:central", "1x32", 3.813)]
 PROCESS, PART, HOST = 0.012, 0.008, 0.06  # deviations of logarithms

@@ -13,7 +13,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 
 SVG = "{http://www.w3.org/2000/svg}"
-SIZE = {"mg-text": 12, "mg-title": 15, "mg-soft": 11, "mg-on-dark": 11, "mg-on-light": 11}
+SIZE = {"mg-text": 12, "mg-title": 15, "mg-soft": 11, "mg-on-dark": 11, "mg-on-light": 11, "mg-inside": 11}
 # Axes that count, and quotients: they have no unit.
 COUNTS = {"GPUs", "members", "blocks per SM", "products", "launch", "warps per SM", "predicted / measured", "units of waiting n",
           "barriers of warps per cycle and SM", "ways", "warps", "barrier", "threads per block"}
@@ -77,7 +77,7 @@ def main():
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "page.html"
-        for file in sorted([*(source / "docs/results").glob("*.json"), *(source / "docs/results").glob("*.json.xz")]):
+        for file in sorted((source / "docs/results").glob("*/*.json.xz")):
             drawn = subprocess.run([mgsync, "report", file, "--html", page], capture_output=True, text=True, check=False)
             if drawn.returncode != 0:  # a file of another kind
                 continue

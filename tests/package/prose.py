@@ -9,14 +9,12 @@ import pathlib
 import re
 import sys
 
-ALL = 29000  # words of all pages together
+ALL = 28300  # words of all pages together
 PAGE = 1200  # words of one page, and of those that have a bound of their own:
 LONGER = {
     "docs/extending.md": 1450,
-    "docs/method.md": 2150,
-    "docs/papers.md": 1600,
-    "docs/report.md": 1350,
-    "docs/results/library-lab.md": 1300,
+    "docs/method.md": 1800,
+    "docs/papers.md": 1400,
     "docs/studies/pipeline.md": 2100,
     "docs/studies/timeline.md": 1800,
 }

@@ -6,6 +6,7 @@ With MGSYNC_SCREENSHOTS=FOLDER the pictures are left there.
 """
 import html
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -16,7 +17,8 @@ import sys
 import tempfile
 import zlib
 
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+import browser
+
 # An event of the browser's network log: a line of its own. What the browser asks for itself (updates, the time, a dictionary) has
 # no origin; what a page asks for has one, "null" where the page is a file.
 INITIATOR = re.compile(r'"initiator":"([^"]*)"')
@@ -64,7 +66,7 @@ def first_pixel(png):
 
 def hostile_results(sources, folder):
     """A committed file in which names want to be markup."""
-    document = json.loads((sources / "docs/results/h200x2-library.json").read_text())
+    document = json.loads(lzma.open(sources / "docs/results/h200x2/library.json.xz", "rt").read())
     document["machine"]["host"] = "<script>document.title='taken'</script>"
     for one in document["results"][:3]:
         one["reason"] = "\"><img src=http://127.0.0.1:9/a onerror=document.title='taken'>"
@@ -121,18 +123,18 @@ def check(condition, sentence):
 
 def main():
     mgsync, sources = sys.argv[1], pathlib.Path(sys.argv[2])
-    program = next((found for found in map(shutil.which, BROWSERS) if found), None)
+    program = browser.found()
     if not program:
         print("report_page: skipped: no browser here (Debian: apt-get install chromium-headless-shell)")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        browser = Browser(program, folder)
+        asked = Browser(program, folder)
         results = sources / "docs/results"
-        page = report(mgsync, folder, "page.html", results / "h200x4-library.json", results / "h200x2-load.json", results / "h200x2-launch.json",
-                      results / "h200x4.machine", hostile_results(sources, folder))
+        page = report(mgsync, folder, "page.html", results / "h200x4/library.json.xz", results / "h200x2/load.json.xz", results / "h200x2/launch.json.xz",
+                      results / "h200x4/h200x4.machine", hostile_results(sources, folder))
 
-        dom, console, loaded = browser.run(page, "--dump-dom")
+        dom, console, loaded = asked.run(page, "--dump-dom")
         check('data-script="on"' in dom, "the policy did not let the page's own script run")
         check(not console, f"the console has {console}")
         check(not loaded, f"the page asked for {loaded}")
@@ -146,22 +148,22 @@ def main():
         check(not wrong, "; ".join(wrong))
         check(not lost_links(dom), f"links to nowhere: {lost_links(dom)}")
 
-        light = browser.picture(page, "light", 1100, 1400, "--blink-settings=preferredColorScheme=1")
-        dark = browser.picture(page, "dark", 1100, 1400, "--blink-settings=preferredColorScheme=0")
+        light = asked.picture(page, "light", 1100, 1400, "--blink-settings=preferredColorScheme=1")
+        dark = asked.picture(page, "dark", 1100, 1400, "--blink-settings=preferredColorScheme=0")
         check(first_pixel(light) == (255, 255, 255), f"the light page begins with {first_pixel(light)}")
         check(max(first_pixel(dark)) < 40, f"the dark page begins with {first_pixel(dark)}")
         for width in (380, 1100):
-            check(measured_width(browser, page, width) <= width, f"the page is wider than a window of {width}")
+            check(measured_width(asked, page, width) <= width, f"the page is wider than a window of {width}")
         # Scripts add comfort only: every mark and row stands in the file, and a browser without them draws it.
         written = page.read_text()
         for what in ("mg-mark", "<tr", "<figure", "<td"):
             check(written.count(what) == dom.count(what), f"the script made {dom.count(what) - written.count(what)} of {what}")
         still = folder / "still.html"
         still.write_text(re.sub(r"<script>.*?</script>", "", written, flags=re.S))
-        without = browser.picture(still, "without", 1100, 1400, "--blink-settings=preferredColorScheme=1")
+        without = asked.picture(still, "without", 1100, 1400, "--blink-settings=preferredColorScheme=1")
         check(without.stat().st_size > light.stat().st_size / 2, "without scripts the page is empty")
         if keep := os.environ.get("MGSYNC_SCREENSHOTS"):
-            narrow = browser.picture(page, "narrow", 380, 1400)
+            narrow = asked.picture(page, "narrow", 380, 1400)
             pathlib.Path(keep).mkdir(parents=True, exist_ok=True)
             for one in (light, dark, narrow, without, page):
                 shutil.copy(one, keep)
@@ -179,15 +181,15 @@ def main():
         some_row = next(iter(ids))
         check(lost_links(dom.replace(f' id="{some_row}"', "") + f'<a href="#{some_row}">') == {some_row}, "a link to nowhere was not seen")
         other.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", "<script>document.title='taken'</script></body>"))
-        check(ran_a_name(browser.run(other, "--dump-dom")[0]), "a name that runs as a script was not seen")
+        check(ran_a_name(asked.run(other, "--dump-dom")[0]), "a name that runs as a script was not seen")
         other.write_text(re.sub(r"prefers-color-scheme:\s*dark", "prefers-color-scheme:light", text))
-        check(max(first_pixel(browser.picture(other, "no-dark", 1100, 200, "--blink-settings=preferredColorScheme=0"))) > 40, "a page that is never dark was not seen")
+        check(max(first_pixel(asked.picture(other, "no-dark", 1100, 200, "--blink-settings=preferredColorScheme=0"))) > 40, "a page that is never dark was not seen")
         other.write_text(text.replace("dataset.script = 'on'", "dataset.script = 'off'"))
-        dom, console, _ = browser.run(other, "--dump-dom")
+        dom, console, _ = asked.run(other, "--dump-dom")
         check('data-script="' not in dom and console, "a script that the policy does not name ran")
         other.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</body>", '<img src="http://127.0.0.1:9/x"></body>'))
-        check(browser.run(other, "--dump-dom")[2], "a request was not seen")
-        check(measured_width(browser, page, 380, '<div id="wide">' + "W" * 300 + "</div><script>wide.style.overflowWrap='normal'</script>") > 380, "a wide page was not seen")
+        check(asked.run(other, "--dump-dom")[2], "a request was not seen")
+        check(measured_width(asked, page, 380, '<div id="wide">' + "W" * 300 + "</div><script>wide.style.overflowWrap='normal'</script>") > 380, "a wide page was not seen")
     print("report_page: passed")
 
 

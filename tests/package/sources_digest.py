@@ -17,13 +17,15 @@ import tempfile
 
 # Converted from files that were written before a document named its sources, or by programs that were no part of mgsync;
 # no document that mgsync wrote is added here.
-OLDER = {"h200x2-loadlab.json", "h200x2-nccl-hub.json", "h200x2-nccl-pairs.json", "host-quiet.json.xz",
-         "h200x4-line-transfer.json.xz", "h200x2-graph-edges.json.xz", "h200x2-jacobi-variants.json.xz", "h200x2-jacobi.json.xz", "h200x2-late-fence-before.json.xz", "h200x2-late-fence.json.xz",
-         "h200x2-stencil-before.json.xz", "h200x2-stencil.json.xz", "h200x2-sync-cost.json.xz", "h200x2-sync-variants.json.xz",
-         "h200x2-verdict-pairs.json.xz", "h200x2-word-pairs.json.xz", "h200x4-stencil-before.json.xz", "h200x4-stencil.json.xz",
-         "h200x4-sync-cost.json.xz", "h200x1-pipeline-rows.json.xz", "h200x1-pipeline-synthetic-rows.json.xz", "h200x4-all-backends.json",
-         "h200x4-gpu-barriers.json", "h200x4-host-64-ranks.json", "h200x4-host-one-process.json", "h200x4-host-run1.json",
-         "h200x4-host-run2.json", "h200x4-library-before.json", "h200x4-library.json"}
+OLDER = {"h200x1/pipeline-rows.json.xz", "h200x1/pipeline-synthetic-rows.json.xz", "h200x2/graph-edges.json.xz",
+         "h200x2/jacobi-variants.json.xz", "h200x2/jacobi.json.xz", "h200x2/late-fence-before.json.xz",
+         "h200x2/late-fence.json.xz", "h200x2/loadlab.json.xz", "h200x2/nccl-hub.json.xz",
+         "h200x2/nccl-pairs.json.xz", "h200x2/stencil-before.json.xz", "h200x2/stencil.json.xz",
+         "h200x2/sync-cost.json.xz", "h200x2/sync-variants.json.xz", "h200x2/verdict-pairs.json.xz",
+         "h200x2/word-pairs.json.xz", "h200x4/all-backends.json.xz", "h200x4/gpu-barriers.json.xz",
+         "h200x4/library-before.json.xz", "h200x4/library.json.xz", "h200x4/line-transfer.json.xz",
+         "h200x4/stencil-before.json.xz", "h200x4/stencil.json.xz", "h200x4/sync-cost.json.xz", "host32/quiet.json.xz",
+         "host64/64-ranks.json.xz", "host64/one-process.json.xz", "host64/run1.json.xz", "host64/run2.json.xz"}
 
 
 def digest_of_folder(cmake, root, folder):
@@ -59,12 +61,6 @@ def complaint(document, digest_of):
     return None if digest == told else f"says sources {told}, and commit {named.group(1)} has {digest}"
 
 
-def read(path):
-    opened = lzma.open(path, "rt") if path.suffix == ".xz" else open(path)
-    with opened as file:
-        return json.load(file)
-
-
 def main(cmake, root):
     head = digest_of_commit(cmake, root, "HEAD")
     if head is None:
@@ -81,21 +77,20 @@ def main(cmake, root):
         print("the digest of this folder is not that of its commit")
         return 1
     wrong, looked, absent = 0, 0, 0
-    for path in sorted(pathlib.Path(root, "docs", "results").glob("*")):
-        if not path.name.endswith((".json", ".json.xz")):
-            continue
-        document = read(path)
+    for path in sorted(pathlib.Path(root, "docs/results").glob("*/*.json.xz")):
+        name = f"{path.parent.name}/{path.name}"
+        document = json.loads(lzma.open(path, "rt").read())
         if not isinstance(document, dict) or document.get("schema") != "mgsync-results/2":
             continue
-        if path.name in OLDER and complaint(document, digest_of) == "names no sources":
+        if name in OLDER and complaint(document, digest_of) == "names no sources":
             continue
         try:
             if said := complaint(document, digest_of):
-                print(f"{path.name}: {said}")
+                print(f"{name}: {said}")
                 wrong += 1
             looked += 1
         except LookupError as error:
-            print(f"{path.name}: {error}")
+            print(f"{name}: {error}")
             absent += 1
             continue
         # The twins of a true document: other sources, none, and no commit are found out.
@@ -105,7 +100,7 @@ def main(cmake, root):
                 twin["machine"]["mgsync"] = value
             else:
                 twin["settings"].update({"sources": value})
-            assert complaint(twin, digest_of), (path.name, key)
+            assert complaint(twin, digest_of), (name, key)
     print(f"{looked} documents name their sources, {wrong} of them wrongly, {absent} of commits that are not here")
     # A whole clone has the commits of what it publishes.
     return 1 if wrong or (absent and not shallow) else 77 if absent or looked == 0 else 0

@@ -17,7 +17,7 @@ IN_A_BLOCK = re.compile(rf"^    ({COMMAND}(?: [^\n]*)?)$", re.M)
 PATTERN = re.compile(r"\.\.\.|[|;<>&$?\[\]]|(?<![\w-])(?:N|[A-Z]{3,}\w*)(?![\w%])|[A-Z]x[A-Z]|\*\.")
 FILE = re.compile(r"(?:\./)?[\w./-]+\.(?:json|jsonl|xz|so|ptx|cubin|machine|xml|svg)")
 READERS = ("show", "compare", "report", "advise", "merge", "audit", "check")
-WITHOUT_DRY_RUN = (*READERS, "topology", "help", "completion", "list")
+WITHOUT_DRY_RUN = (*READERS, "topology", "help", "completion", "list", "who")
 ANSWERS = {"--help", "--version", "--simulate", "--gemm", "--machine"}
 OUTPUTS = {"--json", "--csv", "--store", "--html", "--svg", "--markdown", "--figures", "--line", "--junit", "--prometheus"}
 OF_A_RECIPE = {"docs/extending.md"}  # its commands are of the backend and the study that it adds: recipes_test.py types them
@@ -72,7 +72,7 @@ def main():
             (folder / file.name).symlink_to(file)
         typed = {words: name for words, name in typed.items() if is_for_here(words, folder)}
         for words, name in typed.items():
-            if wrong := refused(program, list(words), folder, root / "docs/results/h200x4.machine"):
+            if wrong := refused(program, list(words), folder, root / "docs/results/h200x4/h200x4.machine"):
                 faults += 1
                 print(f"{name}: mgsync {shlex.join(words)}\n  {wrong}")
     assert len(typed) >= 60, typed

@@ -44,7 +44,9 @@ class relacy_policy {
   relacy_policy(weakness weakened, relacy_lane& lane) : weakened_(weakened), at_(lane) {}
 
   unsigned load_acquire_local(word& w) { return w($).load(rl::mo_acquire); }
-  unsigned load_acquire_system(word& w) { return w($).load(rl::mo_acquire); }
+  unsigned load_acquire_system(word& w) { return w($).load(order(weakness::system_wait, rl::mo_acquire)); }
+  unsigned load_relaxed_system(word& w) { return load_relaxed_local(w); }
+  std::uint64_t load_pair_relaxed_system(pair& w) { return w($).load(rl::mo_relaxed); }
   unsigned load_relaxed_local(word& w) { return w($).load(rl::mo_relaxed); }
   void store_relaxed_local(word& w, unsigned v) { w($).store(v, rl::mo_relaxed); }
   void add_relaxed_local(word& w, unsigned v) { w($).fetch_add(v, rl::mo_relaxed); }
@@ -74,10 +76,18 @@ class relacy_policy {
   }
   void store_fenced_system(word& w, unsigned v) { w($).store(v, rl::mo_relaxed); }
   void add_fenced_system(word& w, unsigned v) { w($).fetch_add(v, rl::mo_relaxed); }
+  bool swap_fenced_system(word& w, unsigned from, unsigned to) {
+    return w($).compare_exchange_strong(from, to, rl::mo_relaxed, rl::mo_relaxed);
+  }
+  bool swap_acquire_system(word& w, unsigned from, unsigned to) {
+    return w($).compare_exchange_strong(from, to, order(weakness::system_wait, rl::mo_acquire),
+                                        rl::mo_relaxed);
+  }
   void store_pair_release_local(pair& w, unsigned long long v) {
     w($).store(v, order(weakness::local_release, rl::mo_release));
   }
   void store_pair_fenced_system(pair& w, unsigned long long v) { w($).store(v, rl::mo_relaxed); }
+  std::uint64_t poll_pair_system(pair& w) { return w($).load(rl::mo_relaxed); }
   void fence_polled_local() {
     if (weakened_ != weakness::local_wait) rl::atomic_thread_fence(rl::mo_acquire, $);
   }
@@ -109,6 +119,15 @@ class relacy_policy {
     const unsigned other = exchange(v);
     return Lanes == 1 ? v : v + other;
   }
+  template <class V, class Op>
+  V combined(V v, unsigned n, Op op) {
+    if constexpr (Lanes == 1) {
+      return v;
+    } else {
+      const V other = exchange(v), first = at_.number == 0 ? v : other, second = at_.number == 0 ? other : v;
+      return n == 1 ? first : op(first, second);
+    }
+  }
   void hold(unsigned) {}
   template <class F>
   void for_each(unsigned n, F f) {
@@ -139,6 +158,14 @@ class relacy_policy {
       if (const auto w = words(i); w.address != nullptr)
         here = here && algorithm::reached((*w.address)($).load(rl::mo_relaxed), w.target);
     return all(here);
+  }
+  template <class Here>
+  bool wait_each(unsigned epoch, Here here) {
+    return wait_until(epoch, here);
+  }
+  template <class Condition>
+  bool wait_lane(Condition holds) {
+    return wait_until(0, holds);
   }
   template <class Condition>
   bool wait_until(unsigned, Condition holds) {
@@ -200,6 +227,7 @@ struct relacy_memory {
   relacy_pair& pair_line(unsigned member, unsigned index) const {
     return pairs[member * pairs_per_member + index];
   }
+  relacy_pair& pair_at(unsigned member, unsigned index) const { return pair_line(member, index); }
 };
 
 }  // namespace mgsync::race

@@ -15,6 +15,7 @@
 #include <relacy/relacy.hpp>
 
 #include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/algorithm/carrier.hpp"
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
@@ -23,7 +24,18 @@
 #include "barriers/parts/algorithm/pull_dissemination.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
+#include "barriers/peers/cas_mailbox.hpp"
+#include "barriers/peers/counter_per_peer.hpp"
+#include "barriers/peers/data_with_epoch.hpp"
+#include "barriers/peers/flags_of_block_0.hpp"
+#include "barriers/peers/flags_per_block.hpp"
+#include "barriers/peers/pull.hpp"
+#include "barriers/peers/sign_alternating.hpp"
+#include "barriers/peers/sum_to_zero.hpp"
+#include "barriers/peers/three_state.hpp"
+#include "tests/race/multicast.hpp"
 #include "tests/race/orders.hpp"
+#include "tests/race/peer_twins.hpp"
 #include "tests/race/relacy_policy.hpp"
 #include "tests/race/relacy_search.hpp"
 #include "tests/race/structural_twins.hpp"
@@ -60,8 +72,31 @@ struct barrier_case {
   }
 };
 
-template <class Algorithm>
+// A barrier of another project: the counter and the release of a member's blocks, then the words of its own
+// lines, one for each member. Unordered: nobody's data are asked for.
+template <class Form, bool Ordered = true>
+struct peer_case {
+  static unsigned words(unsigned members) { return 2 + Form::lines * members; }
+  static unsigned pairs(unsigned) { return 0; }
+  static unsigned place_of(unsigned line, unsigned offset, unsigned members) {
+    return line < 2 ? line : 2 + (line - Form::own(0)) * members + offset;
+  }
+  static unsigned first_value(unsigned word, unsigned members, unsigned blocks) {
+    return word < 2 ? Form::first_value(word, 0, members, blocks, start)
+                    : Form::first_value(Form::own((word - 2) / members), (word - 2) % members, members,
+                                        blocks, start);
+  }
+  static bool orders(unsigned) { return Ordered; }
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    multicast<relacy_memory> lines{memory, at.members};
+    RL_ASSERT(Form::arrive_and_wait(p, lines, at, epoch));
+  }
+};
+
+template <class Algorithm, bool Ordered = true>
 struct reduction_case {
+  static bool orders(unsigned) { return Ordered; }
   static unsigned words(unsigned) { return 3; }
   static unsigned pairs(unsigned members) { return 5 + 2 * members; }
   static unsigned place_of(unsigned line, unsigned, unsigned) { return line; }
@@ -188,6 +223,79 @@ struct quiet_relay_case : relay_case<Counters, Replicas, way::released> {
   }
 };
 
+// The places of one value for both turns of rounds.
+struct one_turn : carrier_layout {
+  unsigned pair_of(unsigned chunk, unsigned, unsigned half, unsigned lane) const {
+    return carrier_layout::pair_of(chunk, 0, half, lane);
+  }
+};
+// Values of 64 bits by teams of one lane, of 32 by teams of two. Groups of two blocks where there are more
+// than `MostDirect`.
+template <unsigned Lanes, unsigned MostDirect, class Layout = carrier_layout>
+struct carrier_case {
+  static constexpr unsigned most_members = 3, most_blocks = 3;
+  static Layout places(unsigned blocks) {
+    return Layout{carrier_layout{.blocks = blocks,
+                                 .lanes = Lanes,
+                                 .spacing = 4 * Lanes,
+                                 .most_direct = MostDirect,
+                                 .group = 2,
+                                 .members = most_members,
+                                 .most_copies = 2}};
+  }
+  static unsigned words(unsigned) { return 0; }
+  static unsigned pairs(unsigned) { return places(most_blocks).all_chunks() * 4 * Lanes; }
+  static unsigned place_of(unsigned line, unsigned, unsigned) { return line; }
+  static unsigned first_value(unsigned, unsigned, unsigned) { return 0; }
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    p.sync();
+    carry(
+        p, memory, at, epoch, [] {}, [] {});
+    p.sync();
+  }
+  // Another value in each half, so that halves of two rounds show.
+  template <class P, class Arrived, class Spoken>
+  static void carry(P& p, relacy_memory& memory, const position& at, unsigned epoch, Arrived arrived,
+                    Spoken spoken) {
+    using value = std::conditional_t<Lanes == 1, std::uint64_t, std::uint32_t>;
+    carrier<P, relacy_memory, Layout> carries(p, memory, places(at.blocks), at);
+    const unsigned turn = 1 - carries.last_turn();
+    p.sync();  // before another lane writes what this one read
+    const unsigned worker = at.member * at.blocks + at.block, workers = at.members * at.blocks;
+    const auto given = [&](value v) { return Lanes == 1 ? v + (std::uint64_t{v} * v << 32) : v; };
+    auto all = static_cast<value>(given(epoch % 16 + 3 * worker));
+    RL_ASSERT(carries.carry(
+                  epoch, turn, all, [](value a, value b) { return a + b; }, arrived, spoken) != 0);
+    value expected = 0;
+    for (unsigned w = 0; w < workers; ++w) expected += static_cast<value>(given(epoch % 16 + 3 * w));
+    RL_ASSERT(all == expected);
+  }
+};
+// Every odd round carries values, the others release first, as the library's kernels do that mix both.
+template <unsigned Counters, unsigned Replicas>
+struct carrying_relay_case : relay_case<Counters, Replicas, way::released> {
+  using silent = relay_case<Counters, Replicas, way::released>;
+  using carrying = carrier_case<1, 8>;
+  static unsigned pairs(unsigned members) { return carrying::pairs(members); }
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
+    p.sync();
+    if (epoch % 2 == 0) {
+      come_released(p, barrier, memory, at, Counters, epoch);
+      RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
+      return;
+    }
+    const auto arrived = [&] {
+      auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % Counters), 0);
+      if (at.blocks > 1 && p.leader()) p.add_relaxed_local(arrival, 1);
+    };
+    carrying::carry(p, memory, at, epoch, arrived, [&] { barrier.say(epoch); });
+    p.sync();
+  }
+};
+
 // The blocks of one member: two counters in two copies.
 template <way How>
 struct spread_case {
@@ -275,7 +383,7 @@ class rounds_of final : public scenario {
   unsigned members_, blocks_;
   weakness weakened_;
   storage<relacy_word, 64> words_;
-  storage<relacy_pair, 36> pairs_;
+  storage<relacy_pair, 192> pairs_;
   storage<relacy_team, 8> teams_;
   storage<var<unsigned>, 24> data_;
   std::array<unsigned, 12> came_{};  // the round that each worker came to
@@ -355,10 +463,20 @@ void team_test(const std::string& name, std::initializer_list<shape> shapes, sha
   caught<Case, 2>(name + ", teams of 2,", team_barrier, speakers);
 }
 
+template <class Form>
+void peer_test(const std::string& name) {
+  algorithm_test<peer_case<Form>>(name, {system_store, system_wait},
+                                  {local_arrival, local_release, local_wait});
+}
+
+template <class Case>
+void twin_caught(const std::string& name, shape s) {
+  rounds_of<Case, 1> program(s.members, s.blocks, none);
+  expect(holds(program, s.members * s.blocks, search::random, random_schedules), false, name);
+}
 template <class Algorithm>
 void structure_caught(const std::string& name) {
-  rounds_of<barrier_case<Algorithm>, 1> program(3, 1, none);
-  expect(holds(program, 3, search::random, random_schedules), false, name);
+  twin_caught<barrier_case<Algorithm>>(name, {3, 1});
 }
 
 struct named_test {
@@ -392,6 +510,22 @@ const std::vector<named_test> tests = {
     {"relay-spread-quiet", [] { quiet_test<2, 2>("relay with 2 counters and 2 replicas with quiet rounds"); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
     {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
+    {"carrier", [] {
+       algorithm_test<carrier_case<1, 8>>("carrier", {system_store, system_wait}, {local_arrival, local_wait});
+       correct<carrier_case<1, 8>>("carrier", {{1, 2}, {1, 3}});
+       caught<carrier_case<1, 8>>("carrier", local_arrival, {1, 2});
+       caught<carrier_case<1, 8>>("carrier", system_wait, {1, 2});
+     }},
+    {"carrier-groups", [] {
+       correct<carrier_case<1, 1>>("carrier of groups", {{1, 3}, {2, 3}});
+       caught<carrier_case<1, 1>>("carrier of groups", local_arrival, {1, 3});
+       caught<carrier_case<1, 1>>("carrier of groups", local_wait, {1, 3});
+     }},
+    {"carrier-one-turn", [] { caught<carrier_case<1, 8, one_turn>>("carrier whose values have one place", none, {1, 3}); }},
+    {"carrying-relay", [] { algorithm_test<carrying_relay_case<1, 1>>("relay with rounds that carry", {system_store, system_wait}, {local_arrival}); }},
+    {"carrying-relay-spread", [] { algorithm_test<carrying_relay_case<2, 2>>("relay with 2 counters and 2 replicas with rounds that carry", {system_store, system_wait}, {local_arrival}); }},
+    {"team-carrier", [] { team_test<carrier_case<2, 8>>("carrier", {{2, 1}, {1, 2}, {2, 2}}, {2, 2}); }},
+    {"team-carrier-groups", [] { correct<carrier_case<2, 1>, 2>("carrier of groups", {{1, 3}}); }},
     {"team-relay", [] { team_test<relay_case<1, 1>>("relay", {{2, 1}, {2, 2}}, {2, 2}); }},
     {"team-relay-replicas", [] { team_test<relay_case<1, 2>>("relay with 2 replicas", {{1, 2}, {1, 3}}, {1, 3}); }},
     {"team-relay-spread", [] { team_test<relay_case<2, 2>>("relay with 2 counters and 2 replicas", {{1, 2}, {1, 3}}, {1, 3}); }},
@@ -411,6 +545,41 @@ const std::vector<named_test> tests = {
     {"team-pull-dissemination", [] { correct<barrier_case<pull_dissemination<2>>, 2>("pull dissemination", {{2, 1}, {3, 1}}); }},
     {"team-push", [] { team_test<reduction_case<push>>("push", {{2, 1}, {2, 2}}, {2, 2}); }},
     {"team-pull", [] { correct<reduction_case<pull>, 2>("pull", {{2, 1}, {2, 2}}); }},
+    {"flags-per-block", [] { peer_test<mgsync::peers::flags_per_block>("flags per block"); }},
+    {"flags-unordered", [] {
+       correct<peer_case<mgsync::peers::flags_unordered, false>>("flags without order", {{2, 1}, {3, 1}, {2, 2}});
+       caught<peer_case<mgsync::peers::flags_unordered>>("flags without order that are to order", none, {2, 1});
+     }},
+    {"flags-of-block-0", [] { algorithm_test<peer_case<mgsync::peers::flags_of_block_0>>("flags of block 0", {system_store, system_wait}, {local_arrival, local_wait}); }},
+    {"three-state", [] { peer_test<mgsync::peers::three_state>("a flag of three states"); }},
+    {"data-with-epoch", [] {
+       correct<reduction_case<mgsync::peers::data_with_epoch, false>>("data with its epoch", {{2, 1}, {3, 1}, {2, 2}});
+       caught<reduction_case<mgsync::peers::data_with_epoch>>("data with its epoch that is to order", none, {2, 1});
+     }},
+    {"cas-mailbox", [] { peer_test<mgsync::peers::cas_mailbox>("a mailbox by compare and swap"); }},
+    {"counter-per-peer", [] { peer_test<mgsync::peers::counter_per_peer>("a counter for each peer"); }},
+    {"sum-to-zero", [] { peer_test<mgsync::peers::sum_to_zero>("counters that sum to zero"); }},
+    {"sign-alternating", [] { peer_test<mgsync::peers::sign_alternating>("a counter whose sign alternates"); }},
+    {"pull-of-peers", [] { peer_test<mgsync::peers::pull>("a flag that others read"); }},
+    {"multimem", [] { peer_test<mgsync::peers::multimem>("one addition for all"); }},
+    {"team-peers", [] {
+       team_test<peer_case<mgsync::peers::flags_of_block_0>>("flags of block 0", {{2, 1}, {2, 2}}, {2, 2});
+       correct<peer_case<mgsync::peers::flags_per_block>, 2>("flags per block", {{2, 1}, {3, 1}});
+       correct<peer_case<mgsync::peers::cas_mailbox>, 2>("a mailbox by compare and swap", {{2, 1}, {3, 1}});
+       correct<peer_case<mgsync::peers::sign_alternating>, 2>("a counter whose sign alternates", {{2, 1}, {3, 1}});
+     }},
+    {"peers-structure", [] {
+       twin_caught<peer_case<one_flag_for_all_rounds>>("flags per block with one flag for all rounds", {3, 1});
+       twin_caught<peer_case<block_0_alone>>("flags of block 0 that waits for no block", {2, 2});
+       twin_caught<peer_case<two_states>>("a flag of two states", {3, 1});
+       twin_caught<reduction_case<data_of_one_slot, false>>("data with its epoch in one slot", {3, 1});
+       twin_caught<peer_case<letters_not_awaited>>("a mailbox whose letters are not awaited", {3, 1});
+       twin_caught<peer_case<counted_by_one>>("a counter for each peer, one of which is looked at", {3, 1});
+       twin_caught<peer_case<sum_of_one_sign>>("counters that sum to zero without one's own", {3, 1});
+       twin_caught<peer_case<one_alternating_counter>>("one counter whose sign alternates", {3, 1});
+       twin_caught<peer_case<read_before_written>>("a flag that others read, of the round before", {3, 1});
+       twin_caught<peer_case<taken_off_again>>("one addition for all that is taken off again", {3, 1});
+     }},
     {"structure", [] {
        structure_caught<arrival_left_out>("inbox that does not wait for one member");
        structure_caught<one_step_short>("dissemination one step short");

@@ -21,7 +21,17 @@ class thread_policy {
   explicit thread_policy(weakness weakened) : weakened_(weakened) {}
 
   word load_acquire_local(word& w) const { return ref(w).load(std::memory_order_acquire); }
-  word load_acquire_system(word& w) const { return ref(w).load(std::memory_order_acquire); }
+  word load_acquire_system(word& w) const { return load(w, weakness::system_wait); }
+  word load_relaxed_system(word& w) const { return load_relaxed_local(w); }
+  pair load_pair_relaxed_system(pair& w) const { return ref(w).load(std::memory_order_relaxed); }
+  bool swap_fenced_system(word& w, word from, word to) const {
+    return ref(w).compare_exchange_strong(from, to, order(weakness::system_store, std::memory_order_release),
+                                          std::memory_order_relaxed);
+  }
+  bool swap_acquire_system(word& w, word from, word to) const {
+    return ref(w).compare_exchange_strong(from, to, order(weakness::system_wait, std::memory_order_acquire),
+                                          std::memory_order_relaxed);
+  }
   word load_relaxed_local(word& w) const { return ref(w).load(std::memory_order_relaxed); }
   void store_relaxed_local(word& w, word v) const { ref(w).store(v, std::memory_order_relaxed); }
   void add_relaxed_local(word& w, word v) const {
@@ -38,6 +48,7 @@ class thread_policy {
   void add_fenced_system(word& w, word v) const { add(w, v, weakness::system_store); }
   void store_pair_release_local(pair& w, pair v) const { store(w, v, weakness::local_release); }
   void store_pair_fenced_system(pair& w, pair v) const { store(w, v, weakness::system_store); }
+  pair poll_pair_system(pair& w) const { return load(w, weakness::system_wait); }
   void fence_polled_local() const {}
   void fence_polled_system() const {}
 
@@ -55,6 +66,10 @@ class thread_policy {
   void sync_team() const {}
   bool any(bool yes) const { return yes; }
   word sum(word v) const { return v; }
+  template <class V, class Op>
+  V combined(V v, unsigned, Op) const {
+    return v;
+  }
   void hold(unsigned) const {}
   template <class F>
   void for_each(unsigned n, F f) const {
@@ -84,6 +99,14 @@ class thread_policy {
       return true;
     });
   }
+  template <class Condition>
+  bool wait_lane(Condition holds) const {
+    return wait_until(0, holds);
+  }
+  template <class Here>
+  bool wait_each(word epoch, Here here) const {
+    return wait_until(epoch, here);
+  }
   // Unbounded: ctest's own limit ends a test that hangs.
   template <class Condition>
   bool wait_until(word, Condition holds) const {
@@ -96,16 +119,19 @@ class thread_policy {
   static std::atomic_ref<T> ref(T& w) {
     return std::atomic_ref<T>(w);
   }
+  std::memory_order order(weakness which, std::memory_order full) const {
+    return weakened_ == which ? std::memory_order_relaxed : full;
+  }
   template <class T>
   void store(T& w, T v, weakness which) const {
-    ref(w).store(v, weakened_ == which ? std::memory_order_relaxed : std::memory_order_release);
+    ref(w).store(v, order(which, std::memory_order_release));
   }
   template <class T>
   T load(T& w, weakness which) const {
-    return ref(w).load(weakened_ == which ? std::memory_order_relaxed : std::memory_order_acquire);
+    return ref(w).load(order(which, std::memory_order_acquire));
   }
   word add(word& w, word v, weakness which) const {
-    return ref(w).fetch_add(v, weakened_ == which ? std::memory_order_relaxed : std::memory_order_acq_rel);
+    return ref(w).fetch_add(v, order(which, std::memory_order_acq_rel));
   }
   static bool reached_pair(pair seen, word epoch) {
     return algorithm::reached(static_cast<word>(seen), epoch);
@@ -113,13 +139,6 @@ class thread_policy {
 
   weakness weakened_;
   bool fenced_ = false;  // a local release fence precedes the relaxed additions
-};
-
-// Symmetric memory with several words to a line, as the relay needs it.
-struct thread_lines : algorithm::host_lines {
-  std::uint32_t& word(unsigned member, unsigned index, unsigned offset) const {
-    return parts[member][index * (algorithm::line_bytes / sizeof(std::uint32_t)) + offset];
-  }
 };
 
 }  // namespace mgsync::race

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/algorithm/carrier.hpp"
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/crowd.hpp"
 #include "barriers/parts/algorithm/dissemination.hpp"
@@ -22,6 +23,16 @@
 #include "barriers/parts/algorithm/pull_dissemination.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
+#include "barriers/peers/cas_mailbox.hpp"
+#include "barriers/peers/counter_per_peer.hpp"
+#include "barriers/peers/data_with_epoch.hpp"
+#include "barriers/peers/flags_of_block_0.hpp"
+#include "barriers/peers/flags_per_block.hpp"
+#include "barriers/peers/pull.hpp"
+#include "barriers/peers/sign_alternating.hpp"
+#include "barriers/peers/sum_to_zero.hpp"
+#include "barriers/peers/three_state.hpp"
+#include "tests/race/multicast.hpp"
 #include "tests/race/thread_policy.hpp"
 
 namespace {
@@ -42,7 +53,7 @@ constexpr shape shapes[] = {{1, 1}, {2, 1}, {3, 1}, {5, 1}, {8, 1}, {1, 2},
 template <class Algorithm>
 struct barrier_case {
   static unsigned lines(unsigned members) { return layout{members}.lines(); }
-  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
     const layout at{s.members};
     for (unsigned l = 0; l < at.lines(); ++l) memory.line(member, l) = start;
     memory.line(member, at.arrivals()) = counter_start(s.blocks, start);
@@ -50,15 +61,30 @@ struct barrier_case {
     memory.line(member, at.crowd()) = counter_start(s.members * s.blocks, start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
     return Algorithm::arrive_and_wait(policy, memory, at, epoch);
+  }
+};
+
+// A barrier of another project.
+template <class Form>
+struct peer_case {
+  static unsigned lines(unsigned) { return Form::all_lines(); }
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
+    const auto image = mgsync::peers::image_of<Form>(s.members, s.blocks, start);
+    std::copy(image.begin(), image.end(), &memory.line(member, 0));
+  }
+  template <class P>
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
+    multicast<host_lines> lines{memory, at.members};
+    return Form::arrive_and_wait(policy, lines, at, epoch);
   }
 };
 
 template <class Algorithm>
 struct reduction_case {
   static unsigned lines(unsigned members) { return reduction_layout{members}.lines(); }
-  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
     const reduction_layout at{s.members};
     for (unsigned l = 0; l < at.lines(); ++l) memory.pair_line(member, l) = pack(start, 0);
     memory.line(member, at.arrivals()) = counter_start(s.blocks, start);
@@ -66,12 +92,66 @@ struct reduction_case {
     memory.line(member, at.sum_before()) = 0;
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
     const std::uint32_t worker = at.member * at.blocks + at.block;
     const std::uint32_t workers = at.members * at.blocks;
     std::uint32_t total = 0;
     return Algorithm::all_reduce(policy, memory, at, epoch, epoch * (2 * worker + 1), total) &&
            total == epoch * workers * workers;
+  }
+};
+
+// Symmetric memory as pairs, one behind the other.
+struct host_pairs {
+  std::uint32_t* const* parts;
+  std::uint64_t& pair_at(unsigned member, unsigned index) const {
+    return reinterpret_cast<std::uint64_t*>(parts[member])[index];
+  }
+};
+// Values of 64 bits, of blocks in groups of three where there are more than `MostDirect`. Their sum is of
+// floating-point numbers that depends on the order: all are to see the same bits.
+template <unsigned MostDirect>
+struct carrier_case {
+  static carrier_layout places(unsigned blocks) {
+    return {.blocks = blocks,
+            .lanes = 1,
+            .spacing = 5,
+            .most_direct = MostDirect,
+            .group = 3,
+            .members = 8,
+            .most_copies = 2};
+  }
+  static unsigned lines(unsigned) { return places(8).all_chunks() * 5 * 8 / line_bytes + 1; }
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
+    for (unsigned i = 0; i < places(s.blocks).all_chunks() * 5; ++i)
+      host_pairs{memory.parts}.pair_at(member, i) = pack(start, 0);
+  }
+  // What a carrier makes of the values of all blocks.
+  static double expected(const position& at, std::uint32_t epoch) {
+    std::vector<double> of_members;
+    const unsigned group = at.blocks > MostDirect ? 3 : at.blocks;
+    for (unsigned m = 0; m < at.members; ++m) {
+      std::vector<double> of_groups;
+      for (unsigned b = 0; b < at.blocks; ++b)
+        if (b % group == 0) of_groups.push_back(value(m * at.blocks + b, epoch));
+        else of_groups.back() += value(m * at.blocks + b, epoch);
+      of_members.push_back(of_groups[0]);
+      for (unsigned g = 1; g < of_groups.size(); ++g) of_members.back() += of_groups[g];
+    }
+    for (unsigned m = 1; m < at.members; ++m) of_members[0] += of_members[m];
+    return of_members[0];
+  }
+  static double value(unsigned worker, std::uint32_t epoch) { return 1.0 / (worker + 3 + epoch % 64); }
+  template <class P>
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
+    const host_pairs pairs{memory.parts};
+    carrier<P, const host_pairs> carries(policy, pairs, places(at.blocks), at);
+    const unsigned turn = 1 - carries.last_turn();
+    double sum = value(at.member * at.blocks + at.block, epoch);
+    const auto nothing = [] {};
+    return carries.carry(
+               epoch, turn, sum, [](double a, double b) { return a + b; }, nothing, nothing) != 0 &&
+           sum == expected(at, epoch);
   }
 };
 
@@ -88,7 +168,7 @@ bool pass_once(Barrier& barrier, way how, std::uint32_t epoch) {
 template <unsigned Counters, unsigned Replicas, way How = way::whole>
 struct relay_case {
   static unsigned lines(unsigned) { return relay_layout{}.lines(); }
-  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
     const relay_layout at{};
     for (unsigned r = 0; r < Replicas; ++r)
       for (unsigned from = 0; from < s.members; ++from) memory.word(member, at.inbox(r), from) = start;
@@ -96,12 +176,12 @@ struct relay_case {
       memory.word(member, at.counter(k), 0) = counter_start(share_of(k, s.blocks, Counters), start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
     auto barrier = make(policy, memory, at);
     return pass_once(barrier, How, epoch);
   }
   template <class P>
-  static relay<P, thread_lines> make(P& policy, thread_lines& memory, const position& at) {
+  static relay<P, host_lines> make(P& policy, host_lines& memory, const position& at) {
     return {policy, memory, at, relay_shape{Counters, Replicas}};
   }
 };
@@ -109,26 +189,26 @@ struct relay_case {
 template <way How>
 struct spread_case {
   static unsigned lines(unsigned) { return spread_layout{}.lines(); }
-  static void first_values(const thread_lines& memory, unsigned member, shape s) {
+  static void first_values(const host_lines& memory, unsigned member, shape s) {
     const spread_layout at{};
     for (unsigned copy = 0; copy < 2; ++copy)
       for (unsigned k = 0; k < 2; ++k)
         memory.word(member, at.counter(copy, k), 0) = counter_start(share_of(k, s.blocks, 2), start);
   }
   template <class P>
-  static bool pass(P& policy, thread_lines& memory, const position& at, std::uint32_t epoch) {
+  static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
     auto barrier = make(policy, memory, at);
     return pass_once(barrier, How, epoch);
   }
   template <class P>
-  static spread_counter<P, thread_lines> make(P& policy, thread_lines& memory, const position& at) {
+  static spread_counter<P, host_lines> make(P& policy, host_lines& memory, const position& at) {
     return {policy, memory, at, spread_shape{2, 2, 0}};
   }
 };
 
 // One worker's rounds. Returns how many values were wrong; a barrier given up counts as one.
 template <class Case, class P>
-unsigned work(P& policy, thread_lines memory, const position& at, std::uint32_t* data) {
+unsigned work(P& policy, host_lines memory, const position& at, std::uint32_t* data) {
   unsigned wrong = 0;
   const unsigned workers = at.members * at.blocks;
   for (std::uint32_t round = 1; round <= rounds; ++round) {
@@ -148,7 +228,7 @@ unsigned run(shape s, const std::function<P()>& make_policy) {
   std::vector<std::uint32_t*> parts;
   for (unsigned m = 0; m < s.members; ++m)
     parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
-  const thread_lines lines{{parts.data()}};
+  const host_lines lines{parts.data()};
   for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
   const unsigned workers = s.members * s.blocks;
   std::vector<std::uint32_t> data(2 * workers);
@@ -207,12 +287,23 @@ const std::vector<algorithm_test> tests = {
     on_hosts<barrier_case<pull_dissemination<8>>>("pull-dissemination-8"),
     on_hosts<reduction_case<push>>("push"),
     on_hosts<reduction_case<pull>>("pull"),
+    on_hosts<peer_case<mgsync::peers::flags_per_block>>("flags-per-block"),
+    on_hosts<peer_case<mgsync::peers::flags_of_block_0>>("flags-of-block-0"),
+    on_hosts<peer_case<mgsync::peers::three_state>>("three-state"),
+    on_hosts<peer_case<mgsync::peers::cas_mailbox>>("cas-mailbox"),
+    on_hosts<peer_case<mgsync::peers::counter_per_peer>>("counter-per-peer"),
+    on_hosts<peer_case<mgsync::peers::sum_to_zero>>("sum-to-zero"),
+    on_hosts<peer_case<mgsync::peers::sign_alternating>>("sign-alternating"),
+    on_hosts<peer_case<mgsync::peers::pull>>("pull-of-peers"),
+    on_hosts<peer_case<mgsync::peers::multimem>>("multimem"),
     on_gpus<relay_case<1, 1>>("relay"),
     on_gpus<relay_case<2, 2>>("relay-spread"),
     on_gpus<relay_case<1, 1, way::split>>("relay-split"),
     on_gpus<relay_case<2, 2, way::split>>("relay-spread-split"),
     on_gpus<spread_case<way::whole>>("spread-counter", 1),
     on_gpus<spread_case<way::split>>("spread-counter-split", 1),
+    on_gpus<carrier_case<8>>("carrier"),
+    on_gpus<carrier_case<1>>("carrier-groups"),
 };
 
 // An arrival waits for nobody: one thread arrives for all workers, one after the other, then waits for all.
@@ -223,7 +314,7 @@ unsigned arrive_alone(shape s) {
   std::vector<std::uint32_t*> parts;
   for (unsigned m = 0; m < s.members; ++m)
     parts.push_back(reinterpret_cast<std::uint32_t*>(&memory[m * part]));
-  thread_lines lines{{parts.data()}};
+  host_lines lines{parts.data()};
   for (unsigned m = 0; m < s.members; ++m) Case::first_values(lines, m, s);
   thread_policy policy(weakness::none);
   unsigned wrong = 0;

@@ -64,7 +64,7 @@ def answers_of_a_model():
     for size in ("1x1x1", "64x64x64", "1023x77x4097", "8192x8192x8192", "8192x28672x8192", "16384x16384x16384", "262144x262144x262144",
                  "1048576x64x64", "1048576x1048576x1048576"):
         said, seconds, megabytes = cost_of("pipeline", "--gemm", size)
-        assert "on NVIDIA H200" in said and "docs/results/h200x1-pipeline-wgmma.json" in said and "TFLOP/s" in said, said
+        assert "on NVIDIA H200" in said and "docs/results/h200x1/pipeline-wgmma.json.xz" in said and "TFLOP/s" in said, said
         assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
         _, seconds, megabytes = cost_of("pipeline", "--gemm", size, "--all-tiles")
         assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)

@@ -25,11 +25,31 @@ def overlaps(trace):
     return wrong, events
 
 
+RECORDING = {"unit": "ns", "worker_word": "warp", "workers": ["block 0 warp 0", "block 0 warp 1"], "uncertainty": 0,
+             "kinds": [{"name": "load begins"}, {"name": "load ends", "since": 0, "bar": "load"}],
+             "events": [[0, 0, 0, 0, 100, 0, 5], [40, 0, 1, 0, 140, 0, 5], [10, 1, 0, 0, 110, 0, 5], [70, 1, 1, 0, 170, 0, 5]]}
+
+
+def draws_a_recording(mgsync, folder):
+    """A recording alone is a page, and sentences and tables; what no page of it can be is refused."""
+    def report(*words):
+        return subprocess.run([mgsync, "report", folder / "recording.json", *words], capture_output=True, text=True, timeout=60, check=False)
+    (folder / "recording.json").write_text(json.dumps(RECORDING))
+    page = report("--html", "-").stdout
+    assert page.startswith("<!doctype html>") and page.count("<svg") == 1 and "</html>" in page, page[:500]
+    assert "What happened when: recording.json" in page and "How long each took, in ns" in page and page.count("mg-mark") >= 2
+    text = report().stdout
+    assert "4 stamps of 2 warps within 70 ns." in text and "  load      2    50.0      40.0     60.0     100" in text, text
+    for refused in (["--markdown", "-"], ["--html", f"{folder}/pages/"]):
+        assert report(*refused).returncode == 2 and "accepted: " in report(*refused).stderr, refused
+
+
 def main():
     # The reader can fail.
     assert overlaps({"traceEvents": [{"ph": "X", "tid": 0, "ts": 0, "dur": 2}, {"ph": "X", "tid": 0, "ts": 1, "dur": 2}]})[0]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        draws_a_recording(sys.argv[1], folder)
         words = [sys.argv[1], "study", "timeline", "--device", "host", "--late", "20", "--rounds", "3",
                  "--json", str(folder / "all.json"), "--figures", str(folder / "figures")]
         run = subprocess.run(words, capture_output=True, text=True, timeout=280)

@@ -14,10 +14,9 @@
 #pragma once
 
 #include "barriers/parts/algorithm/local_arrival.hpp"
+#include "barriers/parts/algorithm/node_exchange.hpp"
 
 namespace mgsync { inline namespace v1 { namespace algorithm { namespace across_nodes {
-
-inline constexpr unsigned max_steps = 16;  // 65,536 nodes
 
 // Which line of a member's part holds what: the first two as local_arrival.hpp has them.
 struct lines {
@@ -61,57 +60,25 @@ MGSYNC_HD bool arrive_and_wait(P& p, M& memory, const position& at, unsigned pro
   return p.sync_and(ok);
 }
 
-// What one node says to another in a step.
-struct message {
-  std::uint64_t epoch;
-  std::uint64_t carried;  // the greatest word of the nodes that the sender knows of
-};
-
-// What came from one source in one step. A source may be one epoch ahead, never two: so what it carries has
-// two places, in turn.
-struct cell {
-  std::uint64_t epoch;
-  std::uint64_t carried[2];
-
-  void take(const message& m) {
-    if (m.epoch <= epoch) return;  // doubled, or overtaken
-    carried[m.epoch % 2] = m.carried;
-    epoch = m.epoch;
-  }
-};
-
 struct proxy_place {
   unsigned node, nodes;
   unsigned proxy, proxies;  // of this node
   unsigned members;         // of this node
 };
 
-// One proxy. Network is what takes messages to the other nodes:
-//   send(node, step, message)   returns at once; the message arrives some time later
-//   take(step, f)               calls f(message) for whatever has come of this step from its source
-//   wait_until(condition)       polls it, bounded; false: given up
+// One proxy: its members on one side, the other nodes on the other.
 template <class P, class M, class Network>
-class proxy {
+class proxy : protected node_exchange {
  public:
   // `before_first`: the epoch before the first round's, of which the members see the low 32 bits.
-  proxy(const M& memory, const proxy_place& at, std::uint64_t before_first) : memory_(memory), at_(at) {
-    for (auto& one : cells_) one = {before_first, {0, 0}};
-  }
+  proxy(const M& memory, const proxy_place& at, std::uint64_t before_first)
+      : node_exchange(at.node, at.nodes, before_first), memory_(memory), at_(at) {}
 
   // Takes the node through one round. `given()` is this node's word once all its members have come;
   // `carry(word)` is called with the greatest one of all nodes before a member is let go.
   template <class Given, class Carry>
   bool pass(P& p, Network& network, std::uint64_t epoch, Given given, Carry carry) {
-    if (!await_members(p, network, epoch)) return false;
-    message known{epoch, given()};
-    unsigned step = 0;
-    for (unsigned distance = 1; distance < at_.nodes; distance *= 2, ++step) {
-      network.send((at_.node + distance) % at_.nodes, step, known);
-      if (!await_source(network, step, epoch)) return false;
-      const auto theirs = cells_[step].carried[epoch % 2];
-      if (theirs > known.carried) known.carried = theirs;
-    }
-    carry(known.carried);
+    if (!await_members(p, network, epoch) || !exchange(network, epoch, given, carry)) return false;
     let_go(p, epoch);
     return true;
   }
@@ -128,13 +95,6 @@ class proxy {
     }
     return true;
   }
-  bool await_source(Network& network, unsigned step, std::uint64_t epoch) {
-    auto& from = cells_[step];
-    return network.wait_until([&] {
-      network.take(step, [&](const message& m) { from.take(m); });
-      return from.epoch >= epoch;
-    });
-  }
   void let_go(P& p, std::uint64_t epoch) {
     const unsigned end = first_member_of(at_.proxy + 1, at_.proxies, at_.members);
     p.fence_release_system();
@@ -144,7 +104,6 @@ class proxy {
 
   M memory_;
   proxy_place at_;
-  cell cells_[max_steps];
 };
 
 }}}}  // namespace mgsync::v1::algorithm::across_nodes

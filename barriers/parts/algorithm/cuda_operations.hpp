@@ -27,6 +27,10 @@ class cuda_operations {
 
   __device__ __forceinline__ word load_acquire_local(word& w) const { return ptx::load_acquire<local>(&w); }
   __device__ __forceinline__ word load_acquire_system(word& w) const { return ptx::load_acquire<Widest>(&w); }
+  __device__ __forceinline__ word load_relaxed_system(word& w) const { return ptx::load_relaxed<Widest>(&w); }
+  __device__ __forceinline__ pair load_pair_relaxed_system(pair& w) const {
+    return ptx::load_relaxed<Widest>(&w);
+  }
   __device__ __forceinline__ word load_relaxed_local(word& w) const { return ptx::load_relaxed<local>(&w); }
   __device__ __forceinline__ void store_relaxed_local(word& w, word v) const {
     ptx::store_relaxed<local>(&w, v);
@@ -65,6 +69,12 @@ class cuda_operations {
   __device__ __forceinline__ void add_fenced_system(word& w, word v) const {
     ptx::add_relaxed<Widest>(&w, v);
   }
+  __device__ __forceinline__ bool swap_fenced_system(word& w, word from, word to) const {
+    return ptx::swap_relaxed<Widest>(&w, from, to) == from;
+  }
+  __device__ __forceinline__ bool swap_acquire_system(word& w, word from, word to) const {
+    return ptx::swap_acquire<Widest>(&w, from, to) == from;
+  }
   __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
     ptx::fence_release<local>();
     ptx::store_relaxed<local>(&w, v);
@@ -74,6 +84,7 @@ class cuda_operations {
   }
   __device__ __forceinline__ word poll_local(word& w) const { return ptx::poll<local>(&w); }
   __device__ __forceinline__ word poll_system(word& w) const { return ptx::poll<Widest>(&w); }
+  __device__ __forceinline__ pair poll_pair_system(const pair& w) const { return ptx::poll<Widest>(&w); }
   __device__ __forceinline__ void fence_polled_local() const { ptx::fence_polled<local>(); }
   __device__ __forceinline__ void fence_polled_system() const { ptx::fence_polled<Widest>(); }
 
@@ -97,6 +108,16 @@ class cuda_operations {
 #else
     return __reduce_add_sync(whole_warp, v);
 #endif
+  }
+  // Of the first `n` lanes, in the order that carrier.hpp says; all of `present` call it, and all get it.
+  template <class V, class Op>
+  __device__ __forceinline__ V combined(V v, unsigned n, Op op, unsigned present = whole_warp) const {
+#pragma unroll
+    for (unsigned step = lanes / 2; step != 0; step /= 2) {
+      const V other = __shfl_xor_sync(present, v, step);
+      if (lane() + step < n) v = op(v, other);
+    }
+    return __shfl_sync(present, v, 0);
   }
   // Polls every lane's words once; returns whether all are reached. Each kind of loop uses another vote
   // instruction: relay.hpp says why.

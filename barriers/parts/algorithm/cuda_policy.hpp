@@ -66,6 +66,11 @@ class cuda_policy : public cuda_operations<Widest> {
   __device__ __forceinline__ unsigned wait_words(word, Words lane_words) const {
     return spin([&] { return operations::template all_reached<Loop, N>(lane_words); });
   }
+  // Waits until holds() is true, each lane by itself; false: given up.
+  template <class Condition>
+  __device__ __forceinline__ bool wait_lane(Condition holds) const {
+    return spin(holds) != 0;
+  }
   // Waits until holds() is true, which must have the same value in all lanes of the team; returns 0 if given
   // up.
   template <class Condition>

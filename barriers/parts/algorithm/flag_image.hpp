@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "barriers/parts/algorithm/all_reduce.hpp"
+#include "barriers/parts/algorithm/carrier.hpp"
 #include "barriers/parts/algorithm/layout.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
@@ -43,8 +44,9 @@ inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
     image[std::size_t{lines.counter(k)} * words_of_line] =
         counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
   for (unsigned r = 0; r < relay_shape::most_words; ++r)
-    for (unsigned from = 0; from < most_gpus; ++from)
-      image[std::size_t{lines.inbox(r)} * words_of_line + from] = first_gpu_epoch;
+    for (unsigned from = 0; from < relay_shape::most_of_many; ++from)
+      image[std::size_t{lines.inbox(r) + relay_layout::lines_ahead(from, words_of_line)} * words_of_line +
+            from % words_of_line] = first_gpu_epoch;
   return image;
 }
 
@@ -56,6 +58,16 @@ inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
       image[std::size_t{lines.counter(copy, k)} * words_of_line] =
           counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
   return image;
+}
+
+// Appends the places of values that are carried, behind what `image` has so far.
+inline void append_carrier(flag_image& image, const carrier_layout& places) {
+  constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
+  const std::size_t begin = image.size();
+  image.resize(begin + places.all_chunks() * places.spacing * words_of_pair, 0);
+  for (unsigned chunk = 0; chunk < places.all_chunks(); ++chunk)
+    for (unsigned pair = 0; pair < 4 * places.lanes; ++pair)
+      image[begin + (std::size_t{chunk} * places.spacing + pair) * words_of_pair] = first_gpu_epoch;
 }
 
 }}}  // namespace mgsync::v1::algorithm

@@ -53,10 +53,18 @@ class host_policy {
   void store_fenced_system(word& w, std::uint32_t v) const { ref(w).store(v, std::memory_order_release); }
 
   void add_fenced_system(word& w, std::uint32_t v) const { ref(w).fetch_add(v, std::memory_order_release); }
+  bool swap_fenced_system(word& w, std::uint32_t from, std::uint32_t to) const {
+    return ref(w).compare_exchange_strong(from, to, std::memory_order_release, std::memory_order_relaxed);
+  }
+  bool swap_acquire_system(word& w, std::uint32_t from, std::uint32_t to) const {
+    return ref(w).compare_exchange_strong(from, to, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  std::uint32_t load_relaxed_system(word& w) const { return load_relaxed_local(w); }
 
   using pair = std::uint64_t;
   void store_pair_release_local(pair& w, pair v) const { ref(w).store(v, std::memory_order_release); }
   void store_pair_fenced_system(pair& w, pair v) const { ref(w).store(v, std::memory_order_release); }
+  pair load_pair_relaxed_system(pair& w) const { return ref(w).load(std::memory_order_relaxed); }
   std::uint32_t load_relaxed_local(word& w) const { return ref(w).load(std::memory_order_relaxed); }
   void store_relaxed_local(word& w, std::uint32_t v) const { ref(w).store(v, std::memory_order_relaxed); }
   void add_relaxed_local(word& w, std::uint32_t v) const { ref(w).fetch_add(v, std::memory_order_relaxed); }
@@ -91,6 +99,10 @@ class host_policy {
     });
   }
 
+  template <class Condition>
+  bool wait_lane(Condition holds) const {
+    return wait_until(holds);
+  }
   // The only spin loop of host members. False: given up.
   template <class Condition>
   bool wait_until(Condition holds) const {
@@ -143,8 +155,9 @@ class host_policy {
 // Symmetric memory as an algorithm sees it: one base address per member.
 struct host_lines {
   std::uint32_t* const* parts;
-  std::uint32_t& line(unsigned member, unsigned index) const {
-    return parts[member][index * (line_bytes / sizeof(std::uint32_t))];
+  std::uint32_t& line(unsigned member, unsigned index) const { return word(member, index, 0); }
+  std::uint32_t& word(unsigned member, unsigned index, unsigned offset) const {
+    return parts[member][index * (line_bytes / sizeof(std::uint32_t)) + offset];
   }
   std::uint64_t& pair_line(unsigned member, unsigned index) const {
     return *reinterpret_cast<std::uint64_t*>(&line(member, index));

@@ -44,6 +44,12 @@
 #else
 #define MGSYNC_ROLLED
 #endif
+// And to have it unrolled, where its turns fill an array that is to stay in registers.
+#if defined(__CUDA_ARCH__)
+#define MGSYNC_UNROLLED _Pragma("unroll")
+#else
+#define MGSYNC_UNROLLED
+#endif
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 

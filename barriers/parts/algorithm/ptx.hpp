@@ -47,6 +47,15 @@ __device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* w) {
 }
 
 template <scope S>
+__device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* w) {
+  std::uint64_t v;
+  if constexpr (S == scope::gpu)
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
+  else asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(w) : "memory");
+  return v;
+}
+
+template <scope S>
 __device__ __forceinline__ void store_relaxed(std::uint32_t* w, std::uint32_t v) {
   if constexpr (S == scope::gpu)
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
@@ -95,6 +104,41 @@ __device__ __forceinline__ std::uint32_t fetch_add_acquire(std::uint32_t* w, std
   return b;
 }
 
+// What was there before; `to` is there now if that was `from`.
+template <scope S>
+__device__ __forceinline__ std::uint32_t swap_relaxed(std::uint32_t* w, std::uint32_t from,
+                                                      std::uint32_t to) {
+  std::uint32_t b;
+  if constexpr (S == scope::gpu)
+    asm volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(b)
+                 : "l"(w), "r"(from), "r"(to)
+                 : "memory");
+  else
+    asm volatile("atom.relaxed.sys.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(b)
+                 : "l"(w), "r"(from), "r"(to)
+                 : "memory");
+  return b;
+}
+
+template <scope S>
+__device__ __forceinline__ std::uint32_t swap_acquire(std::uint32_t* w, std::uint32_t from,
+                                                      std::uint32_t to) {
+  std::uint32_t b;
+  if constexpr (S == scope::gpu)
+    asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(b)
+                 : "l"(w), "r"(from), "r"(to)
+                 : "memory");
+  else
+    asm volatile("atom.acquire.sys.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(b)
+                 : "l"(w), "r"(from), "r"(to)
+                 : "memory");
+  return b;
+}
+
 template <scope S>
 __device__ __forceinline__ void fence_acq_rel() {
   if constexpr (S == scope::gpu) asm volatile("fence.acq_rel.gpu;" ::: "memory");
@@ -114,8 +158,8 @@ __device__ __forceinline__ std::uint32_t fetch_add_polled(std::uint32_t* w, std:
   if constexpr (one_sided_fences) return fetch_add_relaxed<S>(w, v);
   else return fetch_add_acquire<S>(w, v);
 }
-template <scope S>
-__device__ __forceinline__ std::uint32_t poll(const std::uint32_t* w) {
+template <scope S, class Word>
+__device__ __forceinline__ Word poll(const Word* w) {
   if constexpr (one_sided_fences) return load_relaxed<S>(w);
   else return load_acquire<S>(w);
 }

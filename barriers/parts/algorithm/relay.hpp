@@ -125,6 +125,10 @@ class relay {
   // Speaks for the member. The whole first half where the member has one block.
   MGSYNC_HD void tell(std::uint32_t epoch) {
     p_.fence_release_system();
+    say(epoch);
+  }
+  // The same behind the fence.
+  MGSYNC_HD void say(std::uint32_t epoch) {
     a_.out().each([&](word& w) { p_.store_fenced_system(w, epoch); });
   }
 

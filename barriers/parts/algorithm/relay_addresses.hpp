@@ -12,6 +12,7 @@ struct relay_shape {
   static constexpr unsigned most_counters = 32;
   static constexpr unsigned most_words = 128;
   static constexpr unsigned most_members = 32;
+  static constexpr unsigned most_of_many = 96;  // of those whose inboxes have several lines
 };
 
 // How a block of a member of several blocks arrives, as bits: at the only counter; at one of several; and
@@ -30,6 +31,11 @@ struct relay_layout {
 
   MGSYNC_HD unsigned counter(unsigned k) const { return k * stride; }
   MGSYNC_HD unsigned inbox(unsigned replica) const { return (relay_shape::most_counters + replica) * stride; }
+  // Where members beyond the words of a line have theirs: every second line, as the words of quiet rounds lie
+  // behind those of the others.
+  MGSYNC_HD static unsigned lines_ahead(unsigned from, unsigned words_of_line) {
+    return 2 * (from / words_of_line);
+  }
   MGSYNC_HD unsigned split() const { return (relay_shape::most_counters + relay_shape::most_words) * stride; }
   MGSYNC_HD unsigned lines() const { return split() + 1; }
 };

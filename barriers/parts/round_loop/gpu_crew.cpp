@@ -38,6 +38,13 @@ bool takes_checked_kernel(const run_request& request) {
   return request.mode == run_mode::check || request.fault.what == fault::kind::never_arrive;
 }
 
+// The CPUs of the GPUs' threads; where the caller does something beside them, it takes that of the first GPU,
+// whose own thread only waits.
+std::vector<int> cpus_with(bool caller, std::vector<int> cpus) {
+  if (caller) cpus.insert(cpus.begin() + 1, -1);
+  return cpus;
+}
+
 class gpu_crew final : public barrier, private gpu_rounds {
  public:
   gpu_crew(const flag_barrier_request&, kernel_barrier_parts, std::unique_ptr<pinned_parts> control,
@@ -50,6 +57,7 @@ class gpu_crew final : public barrier, private gpu_rounds {
   device_run describe(const run_request&, unsigned local) const;
   void end_load(unsigned local);
   void launch_and_wait(const run_request&, unsigned local, bool& met, trial&);
+  void serve(const run_request&, unsigned local, trial&);
   bool is_recorded(const run_request&) const;
   // In a GPU's memory, of every block: the rounds that it arrived at, and where it ran.
   std::uint32_t* arrived(unsigned local) const { return words(local); }
@@ -68,7 +76,8 @@ class gpu_crew final : public barrier, private gpu_rounds {
   std::unique_ptr<load_maker> load_;  // beside timed runs; empty: there is none
   start_line start_;
   std::vector<cuda::memory> events_;  // block_events of every block; made for the first recorded run
-  worker_pool pool_;
+  std::function<void(const run_request&, std::uint32_t*)> beside_;
+  worker_pool pool_;  // of the GPUs' threads; where something goes on beside them, the caller is its first
   std::uint32_t epoch_ = first_gpu_epoch;
   outcome last_ = outcome::completed;  // after a run that was given up the counters no longer agree
 };
@@ -81,7 +90,9 @@ gpu_crew::gpu_crew(const flag_barrier_request& w, kernel_barrier_parts parts,
       control_(std::move(control)),
       load_(std::move(load)),
       start_(w.group, start_words(*control_, w.group.members.size())),
-      pool_(gpu_team::cpus_of(team_.gpus())) {
+      beside_(w.beside),
+      pool_(cpus_with(beside_ != nullptr, gpu_team::cpus_of(team_.gpus())),
+            beside_ ? worker_pool::first_worker::caller : worker_pool::first_worker::own_thread) {
   for (const auto& g : team_.gpus()) {
     const cuda::device_scope scope(g.ordinal);
     for (const void* const kernel : {parts_.kernels.timed, parts_.kernels.checked})
@@ -136,16 +147,10 @@ trial gpu_crew::run(const run_request& request) {
     const watchdog::guard watched(
         session_.watchdog(), parts_.what, patience, [this] { return progress_now(); },
         [this] { give_up(interrupted_word); });
-    pool_.run([&](unsigned local) {
-      bool met = false;
-      try {
-        launch_and_wait(request, local, met, result);
-      } catch (...) {
-        give_up(timed_out_word);
-        if (!met) start_.pass_by(team_.gpus()[local].member);
-        end_load(local);
-        throw;
-      }
+    pool_.run([&](unsigned worker) {
+      if (!beside_) serve(request, worker, result);
+      else if (worker > 0) serve(request, worker - 1, result);
+      else beside_(request, abort_word());
     });
   }
   rounds_done_ += request.rounds;
@@ -153,6 +158,18 @@ trial gpu_crew::run(const run_request& request) {
   collect(result, request.mode == run_mode::check);
   if (is_recorded(request) && result.outcome == outcome::completed) add_records(result, request);
   return result;
+}
+
+void gpu_crew::serve(const run_request& request, unsigned local, trial& result) {
+  bool met = false;
+  try {
+    launch_and_wait(request, local, met, result);
+  } catch (...) {
+    give_up(timed_out_word);
+    if (!met) start_.pass_by(team_.gpus()[local].member);
+    end_load(local);
+    throw;
+  }
 }
 
 // After a failure, which says more than that the load cannot be ended either.
@@ -264,6 +281,11 @@ creation make_kernel_barrier(const flag_barrier_request& w, kernel_barrier_parts
   creation made;
   made.algorithm = parts.algorithm;
   if (parts.flags) made.peer_memory = parts.flags->provider();
+  if (!parts.preloaded && !w.beside && !w.gpus.empty()) {
+    const cuda::device_scope scope(w.gpus.front().ordinal);
+    if (auto is = cuda::symbol_of(parts.kernels.checked); is.architecture != 0)
+      made.checked = {std::move(is.name), std::move(is.file), is.architecture};
+  }
   made.barrier =
       std::make_unique<gpu_crew>(w, std::move(parts), std::move(control.memory), std::move(load.maker));
   return made;

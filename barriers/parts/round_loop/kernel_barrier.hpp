@@ -64,6 +64,9 @@ struct flag_barrier_request {
   mgsync::load load;
   std::string peer_memory;
   std::vector<gpu_team::gpu_member> gpus;  // of this rank
+  // What the thread that asks for a run does while its kernels run; empty: it waits for them. It gives up
+  // where the word is not 0, and makes the kernels give up by a word that is not.
+  std::function<void(const run_request&, std::uint32_t* abort)> beside = {};
   unsigned members() const { return static_cast<unsigned>(group.members.size()); }
 };
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "integrations/python"))
 import mgsync  # noqa: E402
 
 RESULTS = ROOT / "docs/results"
-DOCUMENT, PACKED = RESULTS / "h200x2-barriers.json", RESULTS / "h200x2-switch.json.xz"
+DOCUMENT, PACKED = RESULTS / "h200x2/barriers.json.xz", RESULTS / "h200x2/switch.json.xz"
 
 
 def run(*words):
@@ -70,7 +70,7 @@ class Reader(unittest.TestCase):
     def test_numbers_beside_the_metrics_are_numbers(self):
         # What mgsync writes anew of an older file, which holds the clock as a word.
         again = self.folder / "again.json"
-        done = run("merge", RESULTS / "h200x1-verify.json", "--json", again)
+        done = run("merge", RESULTS / "h200x1/verify.json.xz", "--json", again)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [row for row in mgsync.read(again) if row.quantities]
         self.assertGreater(len(rows), 3)
@@ -117,7 +117,7 @@ class Reader(unittest.TestCase):
                 mgsync.read(self.folder / name)
 
     def test_every_committed_file_is_read(self):
-        files = [file for file in sorted(RESULTS.glob("*.json")) + sorted(RESULTS.glob("*.json.xz"))]
+        files = sorted(RESULTS.glob("*/*.json.xz"))
         read = 0
         for file in files:
             try:

@@ -14,12 +14,20 @@ namespace {
 // The wider half of a figure's interval.
 double uncertainty(const metric& m) { return std::max(m.median - m.ci95_low, m.ci95_high - m.median); }
 
-// Whether two lengths of the unit give the same: within the wider interval, and within 5 % or a step of 32 ns
-// of the device's timer.
+constexpr double timer_step_us = 0.032;  // of the device's timer, on Hopper
+
+double apart(const metric& a, const metric& b) { return std::abs(a.median - b.median); }
+
+// Whether two lengths of the unit give the same: within the wider interval, and within 5 % or a step of the
+// device's timer.
 bool agree(const metric& a, const metric& b) {
-  const double apart = std::abs(a.median - b.median);
-  return apart <= std::max(uncertainty(a), uncertainty(b)) &&
-         apart <= std::max(0.05 * std::abs(a.median), 0.032);
+  return apart(a, b) <= std::max(uncertainty(a), uncertainty(b)) &&
+         apart(a, b) <= std::max(0.05 * std::abs(a.median), timer_step_us);
+}
+
+void rename_all(sample& row, std::string_view prefix) {
+  for (auto& value : row.values)
+    if (value.name.find('_') == std::string::npos) value.name.insert(0, prefix);
 }
 
 }  // namespace
@@ -55,8 +63,10 @@ bool fused_difference::settled() const {
 }
 
 bool fused_difference::has_plateau() const {
+  const auto longer = tried_.back().figure("overhead"),
+             settled = tried_[tried_.size() - 2].figure("overhead");
   return !tried_.back().host_bound() &&
-         agree(tried_.back().figure("overhead"), tried_[tried_.size() - 2].figure("overhead"));
+         apart(longer, settled) <= std::max(0.1 * std::abs(settled.median), 3 * timer_step_us);
 }
 
 std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
@@ -69,10 +79,9 @@ std::optional<step> fused_difference::next(std::chrono::nanoseconds) {
     if (ends) return std::nullopt;
     looks_ahead_ = settled();
     const double longer = std::min((looks_ahead_ ? 8 : 2) * last, settings_.last_unit_us);
-    for (auto& row : samples_) {
-      for (auto& value : row.values)
-        if (value.name.find('_') == std::string::npos) value.name = "shorter_" + value.name;
-    }
+    const auto here = samples_.end() - static_cast<std::ptrdiff_t>(tried_.back().samples.size());
+    if (!looks_ahead_)
+      for (auto row = here; row != samples_.end(); ++row) rename_all(*row, "shorter_");
     tried_.push_back({longer});
     batch_ = 0;
   }
@@ -103,6 +112,7 @@ void fused_difference::take(const step& asked, std::span<const seen> came) {
                          {"call", value_of(twice, "call_us") / (2 * i)},
                          {"unit", tried_.back().unit_us}}});
     tried_.back().samples.push_back(samples_.back());
+    if (looks_ahead_) rename_all(samples_.back(), "longer_");
   }
   ++batch_;
 }

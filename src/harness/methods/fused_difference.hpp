@@ -5,10 +5,11 @@
 //     O = (T(i,j) - T(j,i)) / (i - j)
 //
 // The unit must outlast the launch pipeline, whose depth is unknown: it is doubled until O does not change,
-// within its interval and 5 % (or a step of the device's timer), for two doublings; and a unit eight times as
-// long must then give the same, or there is no plateau and no figure. And the host must not be what is waited
-// for: the additional latency of a launch that waits, (T(2i,j) - T(i,j)) / i, must exceed the duration of the
-// launch call by more than the uncertainty of both.
+// within its interval and 5 % (or a step of the device's timer), for two doublings. That is the figure, if a
+// unit eight times as long gives it within a tenth (or three such steps); otherwise there is no plateau and
+// no figure. The longer unit has none itself: it lasts so much longer that noise of the host's clock counts
+// eight times. And the host must not be what is waited for: the additional latency of a launch that waits,
+// (T(2i,j) - T(i,j)) / i, must exceed the duration of the launch call by more than the uncertainty of both.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,14 @@ struct fused_settings {
   double first_unit_us = 5;
   double last_unit_us = 320;
   std::uint32_t batches = 8;  // of each unit's length; at least 6, for an interval
-  std::uint32_t samples_per_batch = 5;
+  std::uint32_t samples_per_batch = 10;
 };
 
 // A run of `count` launches of `units` units yields "total_us" (from before the first launch call until all
 // have finished), "call_us" (from before the first call until after the last) and, where the device measures
 // its own waits, "waited_us" (their sum), which takes out what a long wait lasts longer than many short ones.
-// Metrics in us, of the last length of the unit: "overhead" (O), "additional" (of a launch that waits),
-// "call" (of one launch call), "unit". Samples of shorter units hold "shorter_overhead" instead.
+// Metrics in us, of the unit that settled: "overhead" (O), "additional" (of a launch that waits), "call" (of
+// one launch call), "unit". Samples of other units hold "shorter_overhead" and "longer_overhead" instead.
 class fused_difference final : public method {
  public:
   explicit fused_difference(fused_settings);
@@ -60,7 +61,7 @@ class fused_difference final : public method {
   fused_settings settings_;
   std::vector<at_unit> tried_;
   std::uint32_t batch_ = 0;
-  bool looks_ahead_ = false;  // settled: the last unit is one to compare with
+  bool looks_ahead_ = false;  // settled: the last unit is the longer one to compare with
   stop_reason stopped_ = stop_reason::none;
 };
 

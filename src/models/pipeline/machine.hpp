@@ -113,7 +113,7 @@ void fields(auto& way, machine& m) {
 machine rtx_a6000();
 
 // One H200 with the kernels that were measured on it: h200.json, which is what `mgsync study pipeline
-// --machine h200x1-pipeline-wgmma.json,h200x1-pipeline-mma.json` prints in docs/results.
+// --machine h200x1/pipeline-wgmma.json.xz,h200x1/pipeline-mma.json.xz` prints in docs/results.
 const machine& h200();
 
 // What its maker states of a GPU, looked up by the name that the driver gives; zeros for GPUs that are not

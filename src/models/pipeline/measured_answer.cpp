@@ -92,11 +92,27 @@ constexpr std::array<part, 4> all_parts{{{"launch", &product_time::launch},
                                          {"stages", &product_time::stages},
                                          {"stores and turns", &product_time::ends}}};
 
-// What a thread of a consumer holds of C, in registers of 4 bytes.
-int accumulators(const tile_profile& p) { return p.tile.m * p.tile.n / (p.math_warps * 32); }
+double active_sms(const measured_question& asked, const tile_profile& p) {
+  return static_cast<double>(std::min<std::int64_t>(output_tiles(asked.size, p.tile), asked.on.sms));
+}
 
 double stage_at(const by_active& of, const measured_question& asked, const tile_profile& p) {
-  return of.at(static_cast<double>(std::min<std::int64_t>(output_tiles(asked.size, p.tile), asked.on.sms)));
+  return of.at(active_sms(asked, p));
+}
+
+double period_of(const measured_question& asked, const tile_profile& p, int buffers) {
+  return buffers == 1 ? stage_at(p.round, asked, p)
+                      : stage_ns(p, asked.size, active_sms(asked, p), asked.on.sms);
+}
+
+// The same with rows that begin with lines of the L2 cache, where they do not.
+double padded_ns(const measured_question& asked, const measured_choice& best) {
+  constexpr int step = 64;
+  const int k = asked.size.k, padded = k + (step - k % step) % step;
+  if (padded == k || best.kernel->row_starts.empty()) return 0;
+  const measured_question other{{asked.size.m, asked.size.n, padded}, asked.on, asked.of};
+  const double ns = timed(other, *best.kernel, best.form.buffers).time.total;
+  return ns < best.time.total ? ns : 0;
 }
 
 std::string error_line(const measured_question& asked, const measured_answer& a) {
@@ -154,6 +170,10 @@ measured_answer answer(const measured_question& asked) {
     if (!wants(asked.of.kernels, p.family) || !wants(asked.of.tiles, p.tile) ||
         !wants(asked.of.producers, p.producers) || !wants(asked.of.consumers, p.consumers))
       continue;
+    if (auto why = lacks_registers(p); !why.empty()) {
+      a.left_out.emplace_back(&p, std::move(why));
+      continue;
+    }
     std::optional<measured_choice> best;
     for (const int buffers : buffers_of(asked, p)) {
       const auto one = timed(asked, p, buffers);
@@ -170,12 +190,16 @@ measured_answer answer(const measured_question& asked) {
                                   counted(room_for_buffers(asked.on, p), "buffer")));
     throw usage_error(fmt::format("--gemm: no kernel that was compiled and measured on {} is of this kernel, "
                                   "tile, and number of buffers, producers and consumers; accepted: {}",
-                                  asked.on.name, fmt::join(known, "; ")));
+                                  asked.on.name, fmt::join(known, "; ")) +
+                      (a.left_out.empty() ? ""
+                                          : fmt::format("; of {}, {}", name_of(*a.left_out.front().first),
+                                                        a.left_out.front().second)));
   }
   std::ranges::stable_sort(a.ranked, {}, [](const measured_choice& c) { return c.time.total; });
   const auto& best = a.ranked.front();
   a.error = error_for(asked.on, asked.size, *best.kernel);
   a.error_is_of_smaller = a.error != nullptr && a.error->largest_side < largest_side(asked.size);
+  a.padded_ns = padded_ns(asked, best);
   const bool stay = best.form.blocks < output_tiles(asked.size, best.kernel->tile);
   a.schedule = first_stages(work_with(*best.kernel, asked.size, best.form, asked.on.sms),
                             {1, stay ? best.kernel->consumers : 1, best.form.buffers, stay});
@@ -190,8 +214,7 @@ std::string difference(const measured_question& asked, const measured_choice& be
   if (most.ns != &product_time::stages) return words;
   const auto stages_of = [&](const tile_profile& p) {
     return fmt::format("{} x {} of {:.0f} ns", waves(asked.size, p.tile, asked.on.sms),
-                       stages(asked.size, p.tile),
-                       other.form.buffers == 1 ? stage_at(p.round, asked, p) : stage_at(p.both, asked, p));
+                       stages(asked.size, p.tile), period_of(asked, p, other.form.buffers));
   };
   return words + fmt::format(": {}, in place of {}", stages_of(*other.kernel), stages_of(*best.kernel));
 }
@@ -219,8 +242,13 @@ std::string to_text(const measured_question& asked, const measured_answer& a) {
        fmt::format("launch {}, filling {}, stages {}, stores and turns {}", duration(best.time.launch),
                    duration(best.time.filling), duration(best.time.stages), duration(best.time.ends)));
   line("a stage", fmt::format("{:.1f} ns: loading alone {:.1f}, multiplying alone {:.1f}",
-                              stage_at(best.form.buffers == 1 ? p.round : p.both, asked, p),
-                              stage_at(p.load, asked, p), stage_at(p.math, asked, p)));
+                              period_of(asked, p, best.form.buffers), stage_at(p.load, asked, p),
+                              stage_at(p.math, asked, p)));
+  if (a.padded_ns > 0)
+    line("rows",
+         fmt::format("of A and B begin at multiples of {} bytes only; with K padded to a multiple of 64 it "
+                     "would take {}",
+                     row_start_bytes(size.k), duration(a.padded_ns)));
   line("schedule",
        fmt::format("{} in {}, {} each: SMs have a tile {:.1f} % of the time, and C fills {:.1f} % of "
                    "the tiles",
@@ -234,6 +262,7 @@ std::string to_text(const measured_question& asked, const measured_answer& a) {
                                 p.producer_registers > 0
                                     ? fmt::format("; setmaxnreg leaves a producer's {}", p.producer_registers)
                                     : ""));
+  for (const auto& [kernel, why] : a.left_out) line("left out", fmt::format("{}: {}", name_of(*kernel), why));
   for (std::size_t i = 1; i < a.ranked.size() && i <= most_others; ++i) {
     const auto& other = a.ranked[i];
     line(i == 1 ? "others" : "",
@@ -266,11 +295,13 @@ json to_document(const measured_question& asked, const measured_answer& a) {
                 {"waves", waves(asked.size, p.tile, asked.on.sms)},
                 {"stages", stages(asked.size, p.tile)},
                 {"stage_ns",
-                 {{"period", stage_at(best.form.buffers == 1 ? p.round : p.both, asked, p)},
+                 {{"period", period_of(asked, p, best.form.buffers)},
                   {"loading", stage_at(p.load, asked, p)},
                   {"multiplying", stage_at(p.math, asked, p)}}},
                 {"busy_share", busy_share(asked.size, p.tile, asked.on.sms)},
                 {"filled_share", filled_share(asked.size, p.tile)},
+                {"row_start_bytes", row_start_bytes(asked.size.k)},
+                {"padded_time_us", a.padded_ns > 0 ? json(a.padded_ns * 1e-3) : json()},
                 {"buffer_bytes", buffer_bytes(asked.on, {p.tile, {1, 1, best.form.buffers, true}})},
                 {"registers",
                  {{"accumulators", accumulators(p)},
@@ -281,6 +312,13 @@ json to_document(const measured_question& asked, const measured_answer& a) {
     found["compared"].push_back(of(asked, one));
     if (&one != &best) found["compared"].back()["why"] = difference(asked, best, one);
   }
+  found["left_out"] = json::array();
+  for (const auto& [kernel, why] : a.left_out)
+    found["left_out"].push_back({{"kernel", kernel->family},
+                                 {"tile", text(kernel->tile)},
+                                 {"producers", kernel->producers},
+                                 {"consumers", kernel->consumers},
+                                 {"why", why}});
   return {{"schema", "mgsync-gemm/1"}, {"gemm", text(asked.size)},  {"machine", to_json(lines)},
           {"impossible", nullptr},     {"warnings", json::array()}, {"answer", found},
           {"solver", nullptr}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/models/pipeline/machine.hpp"
@@ -35,7 +36,10 @@ struct measured_answer {
   const known_error* error = nullptr;   // of products like this with the best kernel; nullptr: unknown
   bool error_is_of_smaller = false;     // no product as large was measured
   int searched = 0;                     // kernels and numbers of buffers
-  timeline schedule;                    // of the most loaded SM, in ns; the first stages of a long one
+  std::vector<std::pair<const tile_profile*, std::string>>
+      left_out;          // whose registers do not suffice, and why
+  double padded_ns = 0;  // what it takes with k up to a multiple of 64; 0: where rows begin does not matter
+  timeline schedule;     // of the most loaded SM, in ns; the first stages of a long one
 };
 
 // The sum of its tiles' areas that the product fills, and the SMs' share of time in which they have a tile.

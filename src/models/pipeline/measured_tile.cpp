@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "src/base/strict_json.hpp"
@@ -14,6 +16,12 @@ namespace mgsync::pipeline {
 namespace {
 
 constexpr int early_stages = 16;
+constexpr int early_tiles = 4;  // of a block, in the rows that the times between output tiles come from
+constexpr int warp_threads = 32,
+              producer_threads = 128;  // producers are a warpgroup where registers are traded
+constexpr int registers_of_an_sm = 65536;
+constexpr int least_other_registers = 8;  // than C: addresses, the stage, what is waited for
+constexpr int bytes_of_half = 2, bytes_of_sum = 4, whole_line = 128;
 constexpr double ticks_of_profile_per_ns = 1000;
 
 ticks to_profile_ticks(double ns) {
@@ -81,8 +89,27 @@ by_active by_active::rounded() const {
 tile_profile rounded(tile_profile p) {
   each_time([](const char*, by_active& times) { times = times.rounded(); }, p);
   for (auto& [_, times] : p.store_by_width) times = times.rounded();
+  for (by_active* one : {&p.wide_tile, &p.unshared}) *one = one->rounded();
+  for (auto& of : p.row_starts) of.stage = of.stage.rounded(), of.of_many = of.of_many.rounded();
   p.store_ns = to_thousandth(p.store_ns);
   return p;
+}
+
+int accumulators(const tile_profile& p) { return p.tile.m * p.tile.n / (p.math_warps * warp_threads); }
+
+std::string lacks_registers(const tile_profile& p) {
+  if (p.spilled_bytes > 0) return fmt::format("a thread spills {} bytes to memory", p.spilled_bytes);
+  if (p.registers > 0 && accumulators(p) + least_other_registers > p.registers)
+    return fmt::format(
+        "C takes {} registers of a consumer's thread and the rest at least {}, of {} that it may use",
+        accumulators(p), least_other_registers, p.registers);
+  const int consumers = p.consumers * p.math_warps * warp_threads;
+  const int all = consumers * p.registers + producer_threads * p.producer_registers;
+  if (p.producer_registers > 0 && all > registers_of_an_sm)
+    return fmt::format("after setmaxnreg, {} threads with {} registers and {} with {} need {} of an SM's {}",
+                       consumers, p.registers, producer_threads, p.producer_registers, all,
+                       registers_of_an_sm);
+  return {};
 }
 
 launch_form staying(extent size, extent tile, int sms, int buffers) {
@@ -101,9 +128,34 @@ double mean_stage_ns(const by_active& early, const by_active& late, double activ
          stages;
 }
 
-stage_times times_of(const tile_profile& p, double active, int buffers, int stages) {
+int row_start_bytes(int k) { return std::gcd(k * bytes_of_half, whole_line); }
+
+double loaded_megabytes_of(extent size) {
+  return (static_cast<double>(size.m) + size.n) * size.k * bytes_of_half * 1e-6;
+}
+
+double megabytes_of(extent size) {
+  return loaded_megabytes_of(size) + static_cast<double>(size.m) * size.n * bytes_of_sum * 1e-6;
+}
+
+double stage_ns(const tile_profile& p, extent size, double active, int sms) {
+  const int depth = stages(size, p.tile);
+  // Everything is read at least once, and with more than the L2 cache takes from memory.
+  const double reading = p.unshared.at(megabytes_of(size)) * loaded_megabytes_of(size) /
+                         (static_cast<double>(waves(size, p.tile, sms)) * depth);
+  const double lines = std::max(mean_stage_ns(p.both, p.late_both, active, depth), reading);
+  const auto found = std::ranges::find(p.row_starts, row_start_bytes(size.k), &row_start_times::bytes);
+  if (found == p.row_starts.end()) return lines;
+  const bool many = output_tiles(size, p.tile) > sms;
+  return std::max({lines, found->stage.at(active), many ? found->of_many.at(megabytes_of(size)) : 0.0});
+}
+
+stage_times times_of(const tile_profile& p, extent size, double active, int sms, int buffers) {
   stage_times t;
-  const double whole_round = mean_stage_ns(p.round, p.late_round, active, stages);
+  const int depth = stages(size, p.tile);
+  const double period = stage_ns(p, size, active, sms);
+  const double slower = period - mean_stage_ns(p.both, p.late_both, active, depth);
+  const double whole_round = mean_stage_ns(p.round, p.late_round, active, depth) + slower;
   t.epilogue = to_profile_ticks(p.epilogue.at(active));
   if (buffers == 1) {  // nothing overlaps: a round is a load and then a multiplication
     const double round = whole_round, math = std::min(p.math.at(active), round);
@@ -114,8 +166,7 @@ stage_times times_of(const tile_profile& p, double active, int buffers, int stag
   // Loads alone may contend with each other more than they do beside multiplying, and loads and multiplying
   // slow each other down. So the period measured with both is what counts, and it is assigned to the slower
   // of the two.
-  const double period = mean_stage_ns(p.both, p.late_both, active, stages);
-  double load = std::min(p.load.at(active), period), math = std::min(p.math.at(active), period);
+  double load = std::min(p.load.at(active) + slower, period), math = std::min(p.math.at(active), period);
   (load > math ? load : math) = period;
   t.a = {to_profile_ticks(load), to_profile_ticks(std::max(load, whole_round - math))};
   t.math = to_profile_ticks(math);
@@ -135,8 +186,8 @@ sm_work work_with(const tile_profile& p, extent size, const launch_form& form, i
   const auto busy = busy_for(size, p.tile, sms);
   const int depth = stages(size, p.tile);
   const bool stay = stays(size, p.tile, form);
-  sm_work work{times_of(p, busy.most, form.buffers, depth), times_of(p, busy.last, form.buffers, depth),
-               busy.waves, depth};
+  sm_work work{times_of(p, size, busy.most, sms, form.buffers),
+               times_of(p, size, busy.last, sms, form.buffers), busy.waves, depth};
   work.first = work.each;
   const double alone = lone_load_gain(p, busy.waves > 1 ? work.each : work.last, busy.most);
   const auto between = [&](const by_active& next) {
@@ -144,6 +195,11 @@ sm_work work_with(const tile_profile& p, extent size, const launch_form& form, i
   };
   work.first->epilogue = between(stay ? p.next_tile : p.next_wave);
   work.each.epilogue = between(stay ? p.later_tile : p.later_wave);
+  if (stay && busy.waves > early_tiles && !p.wide_tile.empty()) {
+    const auto late = static_cast<double>(busy.waves - early_tiles) / static_cast<double>(busy.waves - 2);
+    work.each.epilogue += std::llround(
+        late * static_cast<double>(std::max<ticks>(0, between(p.wide_tile) - work.each.epilogue)));
+  }
   work.last.epilogue = to_profile_ticks((p.epilogue.at(busy.last) + width_shift_ns(p, size.n, busy.last)) *
                                         stored_share(p, size));
   return work;
@@ -154,24 +210,28 @@ product_time time_with(const tile_profile& p, extent size, const launch_form& fo
   const int depth = stages(size, p.tile);
   const bool stay = stays(size, p.tile, form);
   const sm_work work = work_with(p, size, form, sms);
-  const arrangement warps{1, stay ? p.consumers : 1, form.buffers, stay};
+  // One consumer, also of kernels with two: what one hides behind the other is in the times between output
+  // tiles.
+  const arrangement warps{1, 1, form.buffers, stay};
   const double run =
       static_cast<double>(stay ? persistent_time(work, warps).total : waves_time(work, warps)) /
       ticks_of_profile_per_ns;
   const double alone = lone_load_gain(p, busy.waves > 1 ? work.each : work.last, busy.most);
   // Stores are hidden behind the next output tile, but cannot be faster than memory takes them.
   const double stores = stay ? static_cast<double>(output_tiles(size, p.tile)) / sms * p.store_ns : 0;
-  const double stages_ns = p.round.at(busy.most) + (depth - 1) * p.both.at(busy.most);
+  const double one_tile = p.round.at(busy.most) + (depth - 1) * p.both.at(busy.most);
   const bool one_stage = (stay ? depth * busy.waves : depth) == 1;
   const double cold = one_stage ? 0 : (form.buffers == 1 ? p.second_alone : p.second).at(busy.most);
   product_time time;
   time.launch = p.launch.at(busy.most);
   const double start = p.first.at(busy.most) + cold;
-  time.total = time.launch + start + std::max(alone + run, stages_ns + stores);
-  const auto& period = form.buffers == 1 ? p.round : p.both;
-  const auto& late = form.buffers == 1 ? p.late_round : p.late_both;
-  time.filling = start + p.round.at(busy.most) - period.at(busy.most);
-  time.stages = static_cast<double>(busy.waves) * depth * mean_stage_ns(period, late, busy.most, depth);
+  time.total = time.launch + start + std::max(alone + run, one_tile + stores);
+  const stage_times& t = busy.waves > 1 ? work.each : work.last;
+  const auto period =
+      static_cast<double>(form.buffers == 1 ? t.a.latency + t.math : std::max(t.a.issue, t.math)) /
+      ticks_of_profile_per_ns;
+  time.filling = start + p.round.at(busy.most) - (form.buffers == 1 ? p.round : p.both).at(busy.most);
+  time.stages = static_cast<double>(busy.waves) * depth * period;
   time.ends = time.total - time.launch - time.filling - time.stages;
   return time;
 }

@@ -54,6 +54,26 @@ void fields(auto& way, width_times& w) {
   way.needs("ns", w.ns);
 }
 
+// How long a stage takes whose rows of A and B begin at multiples of no more than so many bytes: copies of
+// rows that begin inside a sector, or a line, of the L2 cache are slower. And with output tiles enough that
+// A, B and C leave the cache.
+struct row_start_times {
+  int bytes = 128;    // 16, 32, 64, or 128: whole lines
+  by_active stage;    // with one output tile to an SM, by the number of SMs; empty for whole lines
+  by_active of_many;  // with several, on all SMs, by the megabytes of A, B and C
+  bool operator==(const row_start_times&) const = default;
+};
+void fields(auto& way, row_start_times& r) {
+  way.needs("bytes", r.bytes);
+  way.needs("stage", r.stage);
+  way.needs("of_many", r.of_many);
+}
+// The largest power of two, at most 128, at whose multiples each row of k halves begins.
+int row_start_bytes(int k);
+// Of A, B and C, and of A and B alone.
+double megabytes_of(extent size);
+double loaded_megabytes_of(extent size);
+
 // What was measured of one instance of a kernel, in ns, as functions of the number of busy SMs.
 struct tile_profile {
   std::string family;
@@ -64,6 +84,7 @@ struct tile_profile {
   int math_warps = 4;          // of each consumer
   int registers = 0;           // that a consumer's thread may use; 0: unknown
   int producer_registers = 0;  // what setmaxnreg leaves a producer's thread; 0: registers are not traded
+  int spilled_bytes = 0;       // of a thread, to memory
   by_active launch;            // an empty launch, its semaphores included
   by_active load;              // loading one stage, in steady state with many buffers
   by_active math;              // multiplying one stage
@@ -83,6 +104,10 @@ struct tile_profile {
   by_active next_tile, later_tile;  // of a persistent block's second output tile, beyond its stages, and of
                                     // each after it; by stages, in place of SMs
   by_active next_wave, later_wave;  // the same where each output tile has its own block
+  by_active wide_tile;  // as `later_tile`, of those after the fourth: more of C than the L2 cache takes
+  std::vector<row_start_times> row_starts;
+  by_active unshared;  // what a megabyte of A and B takes that one SM alone reads; by the megabytes of A, B
+                       // and C, in place of SMs
   bool operator==(const tile_profile&) const = default;
 };
 
@@ -117,11 +142,20 @@ void fields(auto& way, tile_profile& p) {
   way.needs("math_warps", p.math_warps);
   way.may("registers", p.registers);
   way.may("producer_registers", p.producer_registers);
+  way.may("spilled_bytes", p.spilled_bytes);
   each_time([&way](const char* name, by_active& times) { way.needs(name, times); }, p);
   way.needs("store_by_width", p.store_by_width);
   way.needs("store_ns", p.store_ns);
+  way("wide_tile", p.wide_tile);
+  way("row_starts", p.row_starts);
+  way("unshared", p.unshared);
 }
 tile_profile rounded(tile_profile);
+
+// What a thread of a consumer holds of C, in registers of 4 bytes.
+int accumulators(const tile_profile&);
+// Why an SM's registers do not suffice for the kernel, a clause; empty: they do.
+std::string lacks_registers(const tile_profile&);
 
 // How a kernel is launched for a product: with how many buffers, and how many blocks; fewer than output
 // tiles: they stay for several.
@@ -157,8 +191,11 @@ double width_shift_ns(const tile_profile&, int width, double active);
 // was measured.
 double mean_stage_ns(const by_active& early, const by_active& late, double active, int stages);
 
-// The stage times that the profile gives the simulator while `active` SMs are busy.
-stage_times times_of(const tile_profile&, double active, int buffers, int stages);
+// The mean time of a stage of such a product while `active` SMs are busy, with buffers enough.
+double stage_ns(const tile_profile&, extent size, double active, int sms);
+
+// The stage times that the profile gives the simulator.
+stage_times times_of(const tile_profile&, extent size, double active, int sms, int buffers);
 
 // The share of an output tile that is stored, below 1 where the product is smaller than the tile. The columns
 // do not count where the epilogue was measured with C of this width, since that includes them.

@@ -33,6 +33,7 @@ struct side_of_a_point {
   result_status status = result_status::waived;  // the worst status without a value
   bool was_lost = false;                         // one of them has no value
   bool orders_less = false;                      // than a barrier
+  bool orders_inside_nodes = false;
   std::vector<doubt> doubts;
 
   bool has_values() const { return !processes.empty(); }
@@ -70,6 +71,7 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
   }
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
   into.orders_less = into.orders_less || one.orders_less();
+  into.orders_inside_nodes = into.orders_inside_nodes || one.orders_inside_nodes();
   into.checked = into.checked && one.verdict.passed;
   into.refuted = into.refuted || (one.verdict.kind != verdict_kind::unchecked && !one.verdict.passed);
   add_doubts(into.doubts, one.doubts);
@@ -160,6 +162,7 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
                                     now.algorithm.empty() ? "another algorithm" : now.algorithm,
                                     base.algorithm.empty() ? "unknown" : base.algorithm));
   if (base.orders_less || now.orders_less) out.notes.emplace_back("orders less than a barrier");
+  if (base.orders_inside_nodes || now.orders_inside_nodes) out.notes.emplace_back("memory inside nodes");
   out.decides = measured.name == base.metrics.front().name;
   if (base.checked && !now.checked) {
     out.notes.push_back(now.refuted ? "FAIL in NEW" : "unchecked in NEW");

@@ -241,12 +241,12 @@ class analysis {
     e.add(std::move(t));
   }
 
-  struct day {
+  struct day_of_fleet {
     std::size_t runs = 0, normal = 0;
     std::map<int, std::vector<double>> off;  // by how many GPUs are together: 1, 2, more
   };
-  std::map<std::string, day> days() const {
-    std::map<std::string, day> all;
+  std::map<std::string, day_of_fleet> days() const {
+    std::map<std::string, day_of_fleet> all;
     for (const auto& run : all_.runs()) {
       auto& d = all[run.day()];
       ++d.runs;

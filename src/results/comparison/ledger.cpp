@@ -22,10 +22,9 @@ std::string machine_of(const point& p, const machine_record& machine) {
   return fmt::format("{} x {}", p.members, name);
 }
 
-// Kernels by their machine code; host code, and kernels of results that lack it, by all sources.
-std::string code_of(const result& r, const json_document& document) {
-  if (const auto machine_code = r.environment.find("code"); machine_code != r.environment.end())
-    return machine_code->second;
+// The kernel's machine code, or else the sources that the program was built from.
+std::string code_of(const json_document& document, const result& r) {
+  if (const auto kernel = r.found("code"); !kernel.empty()) return "machine code " + kernel;
   const auto sources = document.settings.find("sources");
   return "sources " +
          (sources != document.settings.end() ? sources->second.substr(0, 16) : document.machine.mgsync);
@@ -41,7 +40,7 @@ std::vector<ledger_entry> ledger_entries(const json_document& document) {
     const auto& v = r.verdict;
     const bool counts = v.kind == verdict_kind::rounds && v.rounds > 0;
     if (!counts || (!v.control_flagged && v.violations == 0)) continue;
-    all.push_back({code_of(r, document), subject_of(r.point), count_of_members(r.point),
+    all.push_back({code_of(document, r), subject_of(r.point), count_of_members(r.point),
                    format_shape(r.point), machine_of(r.point, document.machine),
                    run + "/" + short_key(r.point), v.rounds, v.violations});
   }
@@ -95,7 +94,9 @@ table ledger_table(std::span<const ledger_entry> ledger) {
     if (!e.shape.empty()) s.shapes.insert(e.shape);
   }
   table t{{"ledger", "Checked rounds, added up over runs",
-           "A row for each code that was checked: a hash of the kernel's machine code, or of the sources. "
+           "A row for each code that was checked: the machine code of its kernel, by compute capability and "
+           "hash, "
+           "or the sources that it was built from. "
            "Violations per round are at most 3 divided by the rounds, with 95 % confidence, where none was "
            "found."},
           {"barrier", "members", "machine", "code", "shapes", "rounds | >", "violations | >",

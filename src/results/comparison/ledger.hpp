@@ -17,7 +17,7 @@ inline constexpr std::string_view ledger_schema = "mgsync-ledger/1";
 
 // The checked rounds of one point in one run.
 struct ledger_entry {
-  std::string code;     // a hash of the machine code that was checked, or of the sources it was built from
+  std::string code;     // what was checked: a kernel's machine code, or the sources that it was built from
   std::string subject;  // "multigrid:inbox"
   std::string members;  // "4 GPUs"
   std::string shape;    // "1x32"; may be empty

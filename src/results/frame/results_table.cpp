@@ -145,6 +145,7 @@ std::string note_of(const result& one) {
     words.push_back(name);
   if (p.device == topology::device::gpu && p.ranks > 1 && !one.found("peer_memory").empty())
     words.push_back(one.found("peer_memory"));
+  if (one.orders_inside_nodes()) words.emplace_back("memory inside nodes");
   words.insert(words.end(), one.notes.begin(), one.notes.end());
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -300,6 +301,8 @@ std::string legend(const section& all) {
     parts.push_back("?  one batch, or process, only: it has no interval, and neither wins nor ties");
   if (any_row(&result::orders_less))
     parts.push_back("<  orders less than a barrier, and neither wins nor ties (--less-order ranks it too)");
+  if (any_row(&result::orders_inside_nodes))
+    parts.push_back("memory inside nodes: between nodes it orders execution, and only what it carries");
   return parts.empty() ? "" : fmt::format("\n{}\n", fmt::join(parts, "\n"));
 }
 

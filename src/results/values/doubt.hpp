@@ -1,4 +1,4 @@
-// Doubts: why a value may mean little (docs/method.md, "When a figure means little"), because of what went on
+// Doubts: why a value may mean little (docs/method.md, "When a value means little"), because of what went on
 // beside the measurement or what its samples show. They are part of the point's result, and everything that
 // ranks, compares or gates by the value reports them.
 #pragma once

@@ -33,8 +33,9 @@ enum class scope { converged_lanes, lanes, block, cluster, grid, node, nodes };
 enum class extent { nothing, equal_threads, block, gpu, everything };
 
 // both: what was stored before the barrier is visible after it. release and acquire are the two halves of
-// this.
-enum class order { none, release, acquire, both };
+// this. inside_nodes: both inside each node; between nodes, which share no memory, only execution is ordered
+// and what the barrier's own messages carry. Nothing that meets over several nodes orders more.
+enum class order { none, release, acquire, inside_nodes, both };
 
 }  // namespace fact
 
@@ -74,10 +75,12 @@ struct enum_words<fact::extent> {
 };
 template <>
 struct enum_words<fact::order> {
-  static constexpr std::pair<fact::order, std::string_view> list[] = {{fact::order::none, "none"},
-                                                                      {fact::order::release, "release"},
-                                                                      {fact::order::acquire, "acquire"},
-                                                                      {fact::order::both, "both"}};
+  static constexpr std::pair<fact::order, std::string_view> list[] = {
+      {fact::order::none, "none"},
+      {fact::order::release, "release"},
+      {fact::order::acquire, "acquire"},
+      {fact::order::inside_nodes, "inside nodes"},
+      {fact::order::both, "both"}};
 };
 
 // A member of an aggregate that must be initialized: otherwise the code does not compile.
@@ -102,7 +105,15 @@ struct facts {
   // Whether it synchronizes all workers that take part.
   constexpr bool joins_all() const { return extent == fact::extent::everything; }
   // Whether it orders less than a barrier, so that its time cannot be compared with a barrier's.
-  constexpr bool orders_less() const { return !joins_all() || order != fact::order::both; }
+  constexpr bool orders_less() const {
+    return !joins_all() || (order != fact::order::both && order != fact::order::inside_nodes);
+  }
+  // The same subject where it meets over several nodes.
+  constexpr facts over_nodes() const {
+    auto all = *this;
+    if (order == fact::order::both) all.order = fact::order::inside_nodes;
+    return all;
+  }
 };
 
 // The facts of a result's subject, and the call by which a user's program gets it; empty: it cannot.

@@ -50,7 +50,9 @@ std::string result::found(const std::string& key) const {
 
 std::string marked_subject_of(const result& one) {
   const bool less = one.facts && one.facts->orders_less();
-  return subject_of(one.point) + (less ? " (orders less)" : "");
+  return subject_of(one.point) + (less                        ? " (orders less)"
+                                  : one.orders_inside_nodes() ? " (memory inside nodes)"
+                                                              : "");
 }
 
 std::optional<double> result::number(std::string_view name) const {

@@ -153,6 +153,8 @@ struct result {
   std::string found(const std::string& key) const;  // an entry of the environment; empty: unknown
   // Whether the subject orders less than a barrier does. Then it is not ranked, unless that was requested.
   bool orders_less() const { return facts && facts->orders_less() && !facts->ranked_anyway; }
+  // Whether it orders memory inside each node alone, and between nodes only what it carries.
+  bool orders_inside_nodes() const { return facts && facts->order == fact::order::inside_nodes; }
   // The first value of a quantity, or all of its values; nothing or empty where there is no such quantity.
   std::optional<double> number(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;

@@ -72,8 +72,9 @@ std::optional<known_facts> known_facts_of(const point& p) {
   const auto* const v = variant_of(p, backends_and_files()).variant;
   if (v == nullptr) return std::nullopt;
   const auto& call = v->call_for(p.device);
-  return known_facts{v->facts_for(p.device), std::string(call.maker), std::string(call.call),
-                     std::string(call.needs)};
+  const auto facts = v->facts_for(p.device);
+  return known_facts{p.number("nodes").value_or(1) > 1 ? facts.over_nodes() : facts, std::string(call.maker),
+                     std::string(call.call), std::string(call.needs)};
 }
 
 subject_facts facts_of(const point& p, std::span<const backend* const> table) {

@@ -187,7 +187,7 @@ void add_fastest(std::span<const result> all, evaluation& e) {
     const auto& one = shapes.emplace_back(some);
     const auto& p = one.best->point;
     t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p),
-           subject_of(p) + (is_callable(*one.best) ? "" : " (no call)"), median_of(*one.best),
+           marked_subject_of(*one.best) + (is_callable(*one.best) ? "" : " (no call)"), median_of(*one.best),
            ci95_of(first_metric(*one.best)), fmt::format("{}", fmt::join(ties_of(*one.best, one.all), ", "))},
           short_key(p));
   }

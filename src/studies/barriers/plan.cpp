@@ -182,6 +182,7 @@ void add_cells(plan& result, const sweep_request& request, std::span<const topol
                                             .placement = placement,
                                             .pin = request.pin,
                                             .oversubscribe = request.oversubscribe,
+                                            .share_gpus = request.oversubscribe,
                                             .with_places =
                                                 result.members_described < request.members_described};
     auto [grouped, impossible] = group_or_why_not(ranks, wanted);

@@ -58,7 +58,10 @@ check_reach reach_of_check(const point& p, const topology::group& group) {
   check_reach out;
   for (const auto& [host, count] : workers) out.within_hosts = out.within_hosts || count > 1;
   if (workers.size() == 1) return out;
-  if (p.device == topology::device::host) out.across_hosts = true;
+  // Host members, and kernels that meet over nodes, tell each other who has left.
+  const auto facts = barriers::known_facts_of(p);
+  const bool in_kernel = facts && facts->driver == fact::driver::device && facts->scope == fact::scope::nodes;
+  if (p.device == topology::device::host || in_kernel) out.across_hosts = true;
   else if (out.within_hosts)
     out = {true, false, verdict_scope::within_hosts, "checked within each host, not between hosts"};
   else

@@ -20,6 +20,8 @@ std::map<std::string, measured_study> studies_in(std::span<const result> results
     for (const auto& a : r.attachments) {
       const auto source = fmt::format("{} of {}", a.name, name_of(r.point));
       if (a.name == stamps_attachment) take(read_rows<stamp_row>(a.content, source), &measured_study::stamps);
+      else if (a.name == recorded_attachment)
+        take(read_rows<recorded_row>(a.content, source), &measured_study::recorded);
       else if (a.name == rows_attachment && r.point.subject == synthetic_kernel_name)
         take(read_rows<synthetic_row>(a.content, source), &measured_study::synthetic);
       else if (a.name == rows_attachment)

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "src/models/pipeline/closed_form.hpp"
 #include "src/results/values/statistics.hpp"
+#include "src/studies/pipeline/gemm_instances.hpp"
 
 namespace mgsync::pipeline {
 
 namespace {
 
-constexpr int early_stages = 16;
 constexpr double fine = 1000;  // ticks per cycle or ns during fitting
 
 // Rounds a number to a thousandth of its unit, as it is written to a file.
@@ -25,158 +23,17 @@ cost_line rounded(const cost_line& line) { return {rounded(line.startup_ns), rou
 
 ticks of_cycles(double value) { return std::llround(std::max(0.0, value) * fine); }
 
-// The rows of one kernel instance, found by what they measured.
-class rows_of_instance {
- public:
-  explicit rows_of_instance(std::vector<const product_row*> rows) : rows_(std::move(rows)) {
-    for (const product_row* r : rows_)
-      most_buffers_ = std::max(most_buffers_, r->set == "stage" ? r->buffers : 0);
-  }
-
-  int most_buffers() const { return most_buffers_; }
-  const product_row& any() const { return *rows_.front(); }
-
-  // ns by depth of the "stage" rows
-  std::map<int, double> stages(bool loads, bool math, int buffers, int blocks) const {
-    std::map<int, double> found;
-    for (const product_row* r : rows_)
-      if (r->set == "stage" && r->loads == loads && r->math == math && r->buffers == buffers &&
-          r->blocks == blocks)
-        found[pipeline::stages(r->size, r->tile)] = r->median_ns;
-    return found;
-  }
-  static double slope(const std::map<int, double>& of) {
-    if (of.size() < 2) throw std::invalid_argument("a slope needs two depths");
-    const auto& [first, early] = *of.begin();
-    const auto& [last, late] = *of.rbegin();
-    return (late - early) / (last - first);
-  }
-  // The slope over stages like those of the products to be predicted. The first stages are no steady state,
-  // and with more than 16 the rows of A and B are so long that they leave the L2 cache, which changes the
-  // loads.
-  static double stage_slope(std::map<int, double> of) {
-    std::erase_if(of, [](const auto& one) { return one.first < 4 || one.first > early_stages; });
-    return slope(of);
-  }
-  static std::optional<double> late_slope(std::map<int, double> of) {
-    std::erase_if(of, [](const auto& one) { return one.first < early_stages; });
-    return of.size() < 2 ? std::nullopt : std::optional(slope(of));
-  }
-  // The numbers of blocks for which there are rows of loads alone.
-  std::vector<int> block_counts() const {
-    std::vector<int> counts;
-    for (const product_row* r : rows_)
-      if (r->set == "stage" && r->loads && !r->math && r->buffers == most_buffers_)
-        counts.push_back(r->blocks);
-    std::sort(counts.begin(), counts.end());
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    return counts;
-  }
-  template <class Visit>
-  void each(const char* set, Visit visit) const {
-    for (const product_row* r : rows_)
-      if (r->set == set) visit(*r);
-  }
-
- private:
-  std::vector<const product_row*> rows_;
-  int most_buffers_ = 0;
-};
-
-tile_profile profile_of(const rows_of_instance& rows, int sms) {
-  const product_row& any = rows.any();
-  tile_profile p;
-  p.family = any.family;
-  p.instance = any.instance;
-  p.producers = any.producers;
-  p.tile = any.tile;
-  p.consumers = any.consumers;
-  p.math_warps = any.math_warps;
-  const int most = rows.most_buffers(), some = std::min(4, most);
-  rows.each("launch", [&](const product_row& r) { p.launch.add(r.blocks, r.median_ns); });
-  for (const int blocks : rows.block_counts())
-    p.load.add(blocks, rows.stage_slope(rows.stages(true, false, most, blocks)));
-  for (const int blocks : {1, sms})
-    p.math.add(blocks, rows.stage_slope(rows.stages(false, true, some, blocks)));
-  for (const int blocks : rows.block_counts()) {
-    const auto whole = rows.stages(true, true, most, blocks);
-    if (whole.empty()) continue;
-    const auto alone = rows.stages(true, true, 1, blocks);
-    const double period = rows.stage_slope(whole), round = rows.stage_slope(alone);
-    p.both.add(blocks, period);
-    p.round.add(blocks, round);
-    if (const auto late = rows.late_slope(whole)) p.late_both.add(blocks, *late);
-    if (const auto late = rows.late_slope(alone)) p.late_round.add(blocks, *late);
-    const auto& [depth, ns] = *whole.begin();
-    p.first.add(blocks, ns - p.launch.at(blocks) - (depth - 1) * period - round);
-    if (alone.contains(1) && alone.contains(2)) p.second_alone.add(blocks, alone.at(2) - alone.at(1) - round);
-  }
-  // The epilogue: what products with one output tile per block take beyond their stages. Taken from those
-  // with the fewest stages, where an error in a stage's time weighs least. The second stage is found as the
-  // time by which a product of two stages takes longer than one of a single stage.
-  std::map<int, std::map<int, double>> wholes;
-  rows.each("epilogue", [&](const product_row& r) {
-    if (r.loads && r.math && r.epilogue) wholes[r.blocks][stages(r.size, r.tile)] = r.median_ns;
-  });
-  for (const auto& [blocks, of] : wholes) {
-    const auto& [depth, ns] = *of.begin();
-    const double active = blocks;
-    if (depth == 1 && of.contains(2)) p.second.add(active, of.at(2) - ns - p.both.at(active));
-    p.epilogue.add(active, std::max(0.0, ns - p.launch.at(active) - p.first.at(active) -
-                                             (depth > 1 ? p.second.at(active) : 0) - p.round.at(active) -
-                                             (depth - 1) * p.both.at(active)));
-  }
-  const auto stores_only = [](const product_row& r) {
-    return !r.loads && !r.math && r.epilogue && r.blocks == output_tiles(r.size, r.tile);
-  };
-  rows.each("epilogue", [&](const product_row& r) {
-    if (stores_only(r)) p.store_alone.add(r.blocks, r.median_ns);
-  });
-  std::map<int, by_active> widths;
-  rows.each("store", [&](const product_row& r) {
-    if (stores_only(r)) widths[r.size.n].add(r.blocks, r.median_ns);
-  });
-  for (auto& [width, ns] : widths) p.store_by_width.push_back({width, std::move(ns)});
-  // Products with one output tile per SM, and with several.
-  std::map<int, std::map<bool, std::map<int, double>>>
-      waves_of;  // by stages, and by whether each output tile has its own block
-  rows.each("wave", [&](const product_row& r) {
-    if (!r.loads) return;
-    const int count = waves(r.size, r.tile, sms);
-    auto& of = waves_of[stages(r.size, r.tile)];
-    if (count == 1 || r.blocks == sms) of[false][count] = r.median_ns;
-    if (count == 1 || r.blocks != sms) of[true][count] = r.median_ns;
-  });
-  for (auto& [depth, of] : waves_of) {
-    // The time of the second tile is the slope from one tile to two, that of later ones the slope from two to
-    // four; with only two measured numbers both are the same slope.
-    const auto steps = [&](std::map<int, double> times) {
-      auto first = times, later = times;
-      if (times.size() > 2) {
-        first.erase(std::prev(first.end()));
-        later.erase(later.begin());
-      }
-      return std::pair{rows.slope(first), rows.slope(later)};
-    };
-    const auto tile = steps(of[false]), wave = steps(of[true]);
-    const double stages_of_tile = depth * p.both.at(sms),
-                 stages_of_wave = (depth - 1) * p.both.at(sms) + p.round.at(sms);
-    p.next_tile.add(depth, tile.first - stages_of_tile);
-    p.later_tile.add(depth, tile.second - stages_of_tile);
-    p.next_wave.add(depth, wave.first - stages_of_wave);
-    p.later_wave.add(depth, wave.second - stages_of_wave);
-  }
-  // Launches that only store, one output tile after the other.
-  std::map<int, double> stores;
-  rows.each("wave", [&](const product_row& r) {
-    if (!r.loads && !r.math && r.epilogue && (r.blocks == sms))
-      stores[waves(r.size, r.tile, sms)] = r.median_ns;
-  });
-  if (stores.size() > 1) p.store_ns = rows.slope(stores);
-  return p;
-}
-
 double stage_bytes(extent tile) { return 2.0 * (tile.m + tile.n) * tile.k; }
+
+// A line, or what is the same for any amount of work where only one was measured.
+line_fit fit_line_or_mean(std::span<const work_and_time> points) {
+  const bool differ =
+      std::ranges::any_of(points, [&](const work_and_time& one) { return one.work != points.front().work; });
+  if (differ || points.size() < 2) return fit_line(points);
+  line_fit fit;
+  for (const auto& one : points) fit.line.startup_ns += one.ns / static_cast<double>(points.size());
+  return fit;
+}
 
 }  // namespace
 
@@ -211,16 +68,6 @@ line_fit fit_line(std::span<const work_and_time> points) {
   return fit;
 }
 
-std::map<profile_key, tile_profile> profiles_of(std::span<const product_row> all, int sms) {
-  std::map<profile_key, std::vector<const product_row*>> by_key;
-  for (const product_row& r : all)
-    if (r.set == "launch" || r.set == "stage" || r.set == "epilogue" || r.set == "store" || r.set == "wave")
-      by_key[{r.family, r.instance, r.producers}].push_back(&r);
-  std::map<profile_key, tile_profile> profiles;
-  for (auto& [key, rows] : by_key) profiles.emplace(key, profile_of(rows_of_instance(std::move(rows)), sms));
-  return profiles;
-}
-
 machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts& facts) {
   std::vector<work_and_time> loads, bytes, multiply_adds, epilogues;
   std::vector<double> launches, latencies, chip;
@@ -238,7 +85,11 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
     most_multiply_adds = std::max(most_multiply_adds, work / p.math.at(sms));
     if (p.load.at(sms) > 1.1 * p.load.at(1)) chip.push_back(sms * stage / p.load.at(sms));
   }
-  machine_fit fit{{},          fit_line(loads), fit_line(bytes), fit_line(multiply_adds), fit_line(epilogues),
+  machine_fit fit{{},
+                  fit_line_or_mean(loads),
+                  fit_line_or_mean(bytes),
+                  fit_line_or_mean(multiply_adds),
+                  fit_line_or_mean(epilogues),
                   tiles.size()};
   machine& m = fit.on;
   m.name = facts.name;
@@ -248,7 +99,10 @@ machine_fit fit_machine(std::span<const tile_profile> tiles, const machine_facts
   m.memory_bytes_per_ns = peaks.bytes_per_ns;
   m.l2_bytes = peaks.l2_bytes;
   m.shared_bytes = facts.shared_bytes - 1024;
-  m.accumulator_bytes = std::int64_t{2} * 64 * 256 * 4;
+  // Two warpgroups with 64 x 256 each is what wgmma is compiled for at most; mma has the registers of four
+  // warps.
+  const bool groups = !tiles.empty() && tiles.front().family == wgmma_family.name;
+  m.accumulator_bytes = std::int64_t{4} * (groups ? 2 * 64 * 256 : most_registers * 4 * 32);
   m.persistent = true;
   m.launch_ns = rounded(middle_one(launches));
   m.dma = rounded({fit.load.line.startup_ns / 2, fit.load.line.per_ns});  // half: a stage has two loads

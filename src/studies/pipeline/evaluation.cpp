@@ -113,6 +113,11 @@ std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>
     for (const synthetic_row& r : held_out[semaphore])
       pairs.emplace_back(predicted_cycles(r, s.costs), r.median_cycles);
     s.held_out = summarize_errors(pairs);
+    semaphore_costs slower = s.costs;
+    slower.query += 100;
+    s.query_shows = std::ranges::any_of(to_fit, [&](const synthetic_row& r) {
+      return predicted_cycles(r, slower) != predicted_cycles(r, s.costs);
+    });
     all.insert(all.end(), pairs.begin(), pairs.end());
     found.push_back(std::move(s));
   }

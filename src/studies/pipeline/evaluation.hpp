@@ -52,6 +52,7 @@ struct synthetic_summary {
   std::string semaphore;
   semaphore_costs costs;
   error_summary held_out;
+  bool query_shows = true;  // whether any time of the model depends on `query`
 };
 std::vector<synthetic_summary> evaluate_synthetic(std::span<const synthetic_row>);
 
@@ -78,6 +79,7 @@ struct measured_study {
   std::vector<product_row> products;
   std::vector<synthetic_row> synthetic;
   std::vector<stamp_row> stamps;
+  std::vector<recorded_row> recorded;  // of one product
 };
 
 }  // namespace mgsync::pipeline

@@ -6,8 +6,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/studies/pipeline/gemm_instances.hpp"
+#include "src/studies/pipeline/measured_rows.hpp"
 
 namespace mgsync::pipeline {
 
@@ -43,6 +45,10 @@ struct gemm_kernel {
   void (*launch)(const gemm_launch&, const gemm_operands&, cudaStream_t);
   kernel_needs (*needs)(int instance);
   bool loads_late = false;  // the first launch for a size may load code, and must not wait behind another
+  // Multiplies by a recorded twin of one instance, and says what the first block did when; null: there is
+  // none.
+  std::vector<recorded_row> (*record)(const gemm_operands&) = nullptr;
+  int recorded_instance = 0;
 };
 
 const gemm_kernel& mma_kernel();  // cp.async producers, mma.sync consumers; compute capability 8.0 and above

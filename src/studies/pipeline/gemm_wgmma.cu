@@ -5,7 +5,12 @@
 #include <cuda.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
+
+#include "barriers/library/include/mgsync/timeline.cuh"
 
 #include "src/base/cuda.hpp"
 #include "src/base/cuda_driver.hpp"
@@ -63,9 +68,27 @@ __device__ inline void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-template <int TM, int TN, int TK>
+// Kernels that are timed have recorders that are off, which leave no code.
+enum recorded_id : std::uint32_t { copy_asked, copy_arrived, multiplying, storing };
+using not_recorded = event_buffer<1, 1, false, false>;
+constexpr unsigned most_stamps = 128;  // of a warp
+using recorded = event_buffer<12, most_stamps>;
+
+// Says when each copy has arrived: a thread that does nothing but wait for it.
+template <class Recorder>
+__device__ void watch_copies(const arguments& x, barriers* at_block, Recorder& notes) {
+  ring_position at;
+  for (int tile = blockIdx.x; tile < x.tiles_m * x.tiles_n; tile += gridDim.x)
+    for (int stage = 0; stage < x.depth; ++stage) {
+      mbarrier_wait(&at_block->full[at.slot], at.parity);
+      notes.stamp(copy_arrived);
+      at.advance(x.buffers);
+    }
+}
+
+template <int TM, int TN, int TK, class Recorder>
 __device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensorMap& b, std::uint32_t buffer,
-                        barriers* at_block) {
+                        barriers* at_block, Recorder& notes) {
   constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
   ring_position at;
   unsigned filled = 0;
@@ -74,6 +97,7 @@ __device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensor
     for (int stage = 0; stage < x.depth; ++stage) {
       std::uint64_t* const full = &at_block->full[at.slot];
       mbarrier_wait(&at_block->empty[at.slot], at.parity ^ 1);
+      notes.stamp(copy_asked);
       if (x.parts.loads || (x.parts.math && filled < x.buffers)) {
         ++filled;
         const std::uint32_t to = buffer + at.slot * stage_bytes;
@@ -107,9 +131,9 @@ __device__ void store(const float (&sum)[TN / 2], const arguments& x, int first_
   }
 }
 
-template <int TM, int TN, int TK, bool PingPong>
+template <int TM, int TN, int TK, bool PingPong, class Recorder>
 __device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_block, int group, int warp,
-                        int lane) {
+                        int lane, Recorder& notes) {
   constexpr unsigned stage_bytes = (TM + TN) * TK * 2;
   const int row_in_tile = PingPong ? 0 : group * 64;
   ring_position at;
@@ -131,6 +155,7 @@ __device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_b
       mbarrier_wait(&at_block->full[at.slot], at.parity);
       if (x.parts.math) {
         const std::uint32_t from = buffer + at.slot * stage_bytes;
+        notes.begin(multiplying);
         multiplying_begins();
 #pragma unroll
         for (int s = 0; s < TK / strip; ++s) {
@@ -140,20 +165,22 @@ __device__ void consume(const arguments& x, std::uint32_t buffer, barriers* at_b
           for (int k = 0; k < strip / 16; ++k) multiply_16(sum, a + 2 * k, b + 2 * k);
         }
         multiplying_ends();
+        notes.end(multiplying);
       }
       if (lane == 0) mbarrier_arrive(&at_block->empty[at.slot]);
       at.advance(x.buffers);
     }
     if (PingPong && lane == 0) mbarrier_arrive(&at_block->turn[1 - group]);
     const tile_position place = position_of(tile, x.tiles_m, x.tiles_n);
+    notes.begin(storing);
     if (x.parts.epilogue) store<TN>(sum, x, place.m * TM + row_in_tile, place.n * TN, warp, lane);
+    notes.end(storing);
   }
 }
 
-template <int TM, int TN, int TK, int Groups, bool PingPong>
-__global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
-    multiply_kernel(const arguments x, const __grid_constant__ CUtensorMap a,
-                    const __grid_constant__ CUtensorMap b) {
+template <int TM, int TN, int TK, int Groups, bool PingPong, class Buffer>
+__device__ __forceinline__ void multiply(const arguments& x, const CUtensorMap& a, const CUtensorMap& b,
+                                         event_recorder<Buffer>& notes) {
   static_assert(TM == (PingPong ? 64 : 64 * Groups) && TK % strip == 0);
   extern __shared__ __align__(1024) unsigned char shared[];
   auto* const at_block = reinterpret_cast<barriers*>(shared);
@@ -170,14 +197,38 @@ __global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   // 168 registers per thread of three warpgroups; with one consumer there are enough for both without
-  // trading.
+  // trading. A recorded kernel, whose producers go on with the common end, has tiles that need no trade.
+  constexpr bool trades = Groups == 2 && !Buffer::on;
   if (warp < group_warps) {
-    if constexpr (Groups == 2) give_registers<traded_producer_registers>();
-    if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block);
+    if constexpr (trades) give_registers<traded_producer_registers>();
+    if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block, notes);
+    if (Buffer::on && threadIdx.x == 32) watch_copies(x, at_block, notes);
   } else {
-    if constexpr (Groups == 2) take_registers<traded_consumer_registers>();
-    consume<TM, TN, TK, PingPong>(x, buffer, at_block, warp / group_warps - 1, warp % group_warps, lane);
+    if constexpr (trades) take_registers<traded_consumer_registers>();
+    consume<TM, TN, TK, PingPong>(x, buffer, at_block, warp / group_warps - 1, warp % group_warps, lane,
+                                  notes);
   }
+}
+
+template <int TM, int TN, int TK, int Groups, bool PingPong>
+__global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
+    multiply_kernel(const arguments x, const __grid_constant__ CUtensorMap a,
+                    const __grid_constant__ CUtensorMap b) {
+  not_recorded nothing;
+  event_recorder notes(nothing);
+  multiply<TM, TN, TK, Groups, PingPong>(x, a, b, notes);
+}
+
+template <int TM, int TN, int TK, int Groups, bool PingPong>
+__global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
+    recorded_kernel(const arguments x, const __grid_constant__ CUtensorMap a,
+                    const __grid_constant__ CUtensorMap b, recorded::events* out) {
+  __shared__ recorded ring;
+  event_recorder notes(ring);
+  multiply<TM, TN, TK, Groups, PingPong>(x, a, b, notes);
+  __syncwarp();
+  __syncthreads();
+  if (blockIdx.x == 0) notes.flush(out);
 }
 
 using kernel = void (*)(arguments, CUtensorMap, CUtensorMap);
@@ -240,14 +291,14 @@ CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
   return map;
 }
 
-void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream) {
+void launch_code(const void* code, const gemm_launch& how, const gemm_operands& on, cudaStream_t stream,
+                 recorded::events* out) {
   const auto which = static_cast<std::size_t>(how.instance);
   const extent tile = wgmma_instances[which].tile;
-  const auto [code, groups] = kernels[which];
   const std::size_t shared = shared_bytes(how);
-  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(code),
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-              "asking for shared memory");
+  cuda::check(
+      cudaFuncSetAttribute(code, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+      "asking for shared memory");
   arguments x{on.c,
               on.size.m,
               on.size.n,
@@ -257,17 +308,84 @@ void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream
               static_cast<unsigned>(how.buffers),
               how.parts};
   CUtensorMap a = map_of(on.a, on.size.m, on.size.k, tile.m), b = map_of(on.b, on.size.n, on.size.k, tile.n);
-  void* pointers[] = {&x, &a, &b};
-  cuda::check(cudaLaunchKernel(reinterpret_cast<const void*>(code), dim3(static_cast<unsigned>(how.blocks)),
-                               dim3(static_cast<unsigned>(group_threads * (1 + groups))), pointers, shared,
-                               stream),
+  void* pointers[] = {&x, &a, &b, &out};  // the last is of the recorded kernel alone
+  cuda::check(cudaLaunchKernel(code, dim3(static_cast<unsigned>(how.blocks)),
+                               dim3(static_cast<unsigned>(group_threads * (1 + kernels[which].groups))),
+                               pointers, shared, stream),
               "launching a product of wgmma");
+}
+
+void launch(const gemm_launch& how, const gemm_operands& on, cudaStream_t stream) {
+  const auto* const code =
+      reinterpret_cast<const void*>(kernels[static_cast<std::size_t>(how.instance)].code);
+  launch_code(code, how, on, stream, nullptr);
+}
+
+constexpr int recorded_instance = 6;
+
+// A warp's stamps, with their ids in the order of recording.
+std::vector<std::pair<std::uint32_t, double>> stamps_of(const recorded::events& warp) {
+  std::vector<std::pair<std::uint32_t, double>> all;
+  for (std::uint32_t i = 0; i < warp.kept(); ++i)
+    all.emplace_back(warp[i].id, static_cast<double>(warp[i].clock));
+  return all;
+}
+
+// The rows of one block from its three warps that stamp: who loads, who watches, and the first that
+// multiplies.
+std::vector<recorded_row> rows_of(const std::vector<recorded::events>& warps, recorded_row like, int depth) {
+  const auto asked = stamps_of(warps[0]), arrived = stamps_of(warps[1]),
+             multiplied = stamps_of(warps[group_warps]);
+  const double zero = asked.empty() ? 0 : asked.front().second;
+  std::vector<recorded_row> all;
+  const auto add = [&](const char* what, int stage, double begin, double end) {
+    like.what = what, like.stage = stage, like.output_tile = stage / depth;
+    like.begin = begin - zero, like.end = end - zero;
+    all.push_back(like);
+  };
+  for (std::size_t i = 0; i < std::min(asked.size(), arrived.size()); ++i)
+    add("load", static_cast<int>(i), asked[i].second, arrived[i].second);
+  int stage = 0;
+  for (std::size_t i = 0; i + 1 < multiplied.size(); i += 2) {
+    const bool stores = (multiplied[i].first & ~range_begins) == storing;
+    add(stores ? "store" : "multiply", stores ? stage - 1 : stage, multiplied[i].second,
+        multiplied[i + 1].second);
+    if (!stores) ++stage;
+  }
+  return all;
+}
+
+std::vector<recorded_row> record(const gemm_operands& on) {
+  int device = 0, sms = 0;
+  cuda::check(cudaGetDevice(&device), "asking for the current GPU");
+  cuda::check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "asking for SMs");
+  const extent tile = wgmma_instances[recorded_instance].tile;
+  const int blocks = static_cast<int>(std::min<std::int64_t>(sms, output_tiles(on.size, tile)));
+  const gemm_launch how{recorded_instance, 4, 1, blocks, {}};
+  std::vector<recorded::events> warps(recorded::warps);
+  const auto bytes = warps.size() * sizeof(recorded::events);
+  const cuda::memory room = cuda::memory::on_gpu(device, bytes);
+  const auto* const code = reinterpret_cast<const void*>(recorded_kernel<128, 128, 64, 2, false>);
+  for (int i = 0; i < 2; ++i)  // the first finds cold caches
+    launch_code(code, how, on, nullptr, room.as<recorded::events>());
+  cuda::check(cudaDeviceSynchronize(), "recording a product");
+  cuda::check(cudaMemcpy(warps.data(), room.as<recorded::events>(), bytes, cudaMemcpyDeviceToHost),
+              "reading stamps");
+  recorded_row like;
+  like.family = wgmma_family.name;
+  like.instance = recorded_instance;
+  like.tile = tile;
+  like.buffers = how.buffers;
+  like.blocks = blocks;
+  like.size = on.size;
+  return rows_of(warps, like, stages(on.size, tile));
 }
 
 }  // namespace
 
 const gemm_kernel& wgmma_kernel() {
-  static const gemm_kernel kernel_of_hopper{wgmma_family, cannot_run, shared_bytes, launch, needs};
+  static const gemm_kernel kernel_of_hopper{wgmma_family, cannot_run, shared_bytes, launch,
+                                            needs,        false,      record,       recorded_instance};
   return kernel_of_hopper;
 }
 

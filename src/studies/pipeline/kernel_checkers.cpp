@@ -51,6 +51,7 @@ std::vector<run_order> product_checker::checking_runs() const {
   for (std::size_t i = 0; i < plan_->checks; ++i)
     for (const std::string_view fault : {std::string_view{}, fault_of_products})
       all.push_back(check_of(i, fault));
+  if (plan_->is_recorded) all.push_back(check_of(plan_->checks, {}));
   return all;
 }
 
@@ -60,6 +61,7 @@ void product_checker::take(const step& asked, std::span<const seen> came) {
   for (const seen& one : came) {
     checks_.add(one);
     if (one.done.fault.empty()) largest_ = std::max(largest_, value_of(one, "error"));
+    if (const auto* rows = std::any_cast<std::vector<recorded_row>>(&one.own)) recorded_ = *rows;
   }
 }
 
@@ -74,6 +76,9 @@ void product_checker::add_to(result& r) const {
   if (!times_.empty())
     r.attachments.push_back(
         {std::string(rows_attachment), "text/csv", csv_with_times(plan_->products, times_, plan_->facts)});
+  if (!recorded_.empty())
+    r.attachments.push_back({std::string(recorded_attachment), "text/csv",
+                             to_csv(std::span<const recorded_row>(recorded_), plan_->facts)});
 }
 
 std::vector<run_order> handover_checker::checking_runs() const {

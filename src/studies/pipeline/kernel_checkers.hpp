@@ -22,10 +22,12 @@ struct kernel_plan {
   std::vector<product_row> products;
   std::vector<synthetic_row> synthetic;
   std::vector<synthetic_row> recorded;
-  std::size_t checks = 0;  // how many products are checked
+  std::size_t checks = 0;    // how many products are checked
+  bool is_recorded = false;  // one more is, by a kernel that says what it does when
 };
 
-inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv";
+inline constexpr std::string_view rows_attachment = "rows.csv", stamps_attachment = "stamps.csv",
+                                  recorded_attachment = "recorded.csv";
 inline constexpr std::string_view synthetic_kernel_name =
     "synthetic";  // of rows of this kind; others are products
 inline constexpr std::string_view fault_of_products = "one wrong entry", fault_of_stages = "released early";
@@ -64,7 +66,7 @@ class kernel_checker : public checker {
 };
 
 // A checking run computes and checks product number `units`, and yields "error", the largest error relative
-// to what rounding explains.
+// to what rounding explains. The one after the last is of the recorded kernel, and carries its recorded_rows.
 class product_checker final : public kernel_checker {
  public:
   explicit product_checker(std::shared_ptr<const kernel_plan> plan) : kernel_checker(std::move(plan)) {}
@@ -77,6 +79,7 @@ class product_checker final : public kernel_checker {
   std::vector<run_order> checking_runs() const override;
 
   double largest_ = 0;
+  std::vector<recorded_row> recorded_;
 };
 
 // A checking run records setting number `units`, and carries its stamp_rows: what every agent did when.

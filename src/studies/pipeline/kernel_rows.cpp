@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t reserved_bytes = 1024;  // of shared memory, for the kernels' own barriers
 constexpr std::uint64_t seed_of_sizes = 24;
 constexpr int random_products = 40;  // per point
-constexpr std::uint64_t seed_of_fresh_sizes = 20261124;
-constexpr int width_step = 64, widest = 3072;  // widths of C at which the epilogue is calibrated
+constexpr std::uint64_t seed_of_fresh_sizes = 20261125;
+constexpr int width_step = 64, widest = 3072;       // widths of C at which the epilogue is calibrated
+constexpr int many_elements = 132 * 8 * 128 * 128;  // of C, in products that leave the L2 cache: 69 MB
 
 // The size of a product with `tiles` output tiles, in a rectangle as square as possible.
 extent rectangle(int tiles, extent tile, int depth) {
@@ -80,6 +81,29 @@ void add_widths(product_list& list, extent tile, int sms) {
   }
 }
 
+// Adds settings whose rows of A and B begin inside a line of the L2 cache, such whose A, B and C leave it,
+// and tall ones, where no two SMs share rows of A. Settings of a kind differ by their number of stages alone,
+// so that the slope is what a stage takes.
+void add_row_starts(product_list& list, extent tile, int sms) {
+  const auto begins_at = [](extent size, int bytes) {
+    if (bytes < 128) size.k -= bytes / 2;
+    return size;
+  };
+  for (const int bytes : {16, 32, 64})
+    for (const int blocks : {1, sms / 2, sms})
+      for (const int depth : {4, 16})
+        list.add("start", list.most(), blocks, no_epilogue, begins_at(rectangle(blocks, tile, depth), bytes));
+  const int many = std::max(4, many_elements / (sms * tile.m * tile.n));
+  for (const int bytes : {16, 32, 64, 128})
+    for (const int tiles : {many / 4, many})
+      for (const int k : {1024, 2048})
+        list.add("many", list.some(), sms, whole, begins_at(rectangle(sms * tiles, tile, k / tile.k), bytes));
+  for (const int k : {512, 1024, 2048, 4096, 8192})
+    list.add("tall", list.most(), sms, loads_alone, {sms * tile.m, tile.n, k});
+  for (const int depth : {1, 2, 8})
+    list.add("wide", list.some(), sms, whole, rectangle(sms * many * 2, tile, depth));
+}
+
 void add_calibration(product_list& list, extent tile, int sms) {
   const int most = list.most(), some = list.some();
   for (const int blocks : {1, sms}) list.add("launch", most, blocks, none, rectangle(blocks, tile, 1));
@@ -103,6 +127,7 @@ void add_calibration(product_list& list, extent tile, int sms) {
       if (waves == 1) break;
     }
   add_widths(list, tile, sms);
+  add_row_starts(list, tile, sms);
 }
 
 void add_held_out(product_list& list, const product_choice& of, const held_out_sizes& sizes,

@@ -43,10 +43,10 @@ struct gpu_room {
 };
 int buffers_that_fit(extent tile, const gpu_room&);
 
-// The settings for calibration (sets "launch", "stage", "epilogue", "store", "wave"), then the held-out
-// products ("grid", "random", "large", "fresh", "asked"); the same in every run of the program. Sizes of the
-// paper's grid that calibration measures too are in the set "grid-known": the choice of the best tile needs
-// them, but they do not count in the errors.
+// The settings for calibration (sets "launch", "stage", "epilogue", "store", "wave", "start", "many", "tall",
+// "wide"), then the held-out products ("grid", "random", "large", "fresh", "asked"); the same in every run of
+// the program. Sizes of the paper's grid that calibration measures too are in the set "grid-known": the
+// choice of the best tile needs them, but they do not count in the errors.
 std::vector<product_row> product_settings(const product_choice&, const gpu_room&, const held_out_sizes&);
 // A product that is checked, in full up to 1024 cubed. The first ones cover every number of buffers and
 // schedule.

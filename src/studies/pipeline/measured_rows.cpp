@@ -180,6 +180,8 @@ template std::string to_csv(std::span<const synthetic_row>, const machine_facts&
 template std::string to_csv(std::span<const stamp_row>, const machine_facts&);
 template measured<product_row> read_rows(std::string_view, std::string_view);
 template measured<synthetic_row> read_rows(std::string_view, std::string_view);
+template std::string to_csv(std::span<const recorded_row>, const machine_facts&);
+template measured<recorded_row> read_rows(std::string_view, std::string_view);
 template measured<stamp_row> read_rows(std::string_view, std::string_view);
 
 }  // namespace mgsync::pipeline

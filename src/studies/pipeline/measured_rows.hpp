@@ -32,8 +32,7 @@ struct product_row {
   int blocks = 1;
   extent size;
   bool loads = true, math = true, epilogue = true;
-  std::string set;  // "launch", "stage", "epilogue", "wave": calibration; the others: whole products
-                    // (kernel_rows.hpp)
+  std::string set;  // "launch", "stage", and so on: calibration; the others: whole products (kernel_rows.hpp)
   double median_ns = 0;
   double min_ns = 0;
   std::vector<double> raw_ns{};  // one per batch, in the order of measuring; empty in old files
@@ -112,6 +111,38 @@ void fields(auto& way, stamp_row& r) {
   way.may("math_cycles", r.math_cycles);
   way.needs("agent", r.agent);
   way.needs("what", r.what);
+  way.needs("stage", r.stage);
+  way.needs("begin", r.begin);
+  way.needs("end", r.end);
+}
+
+// What one block of a product did when, by its SM's cycle counter: a load of a stage's A and B from when it
+// was asked for until it arrived, a stage multiplied, an output tile stored.
+struct recorded_row {
+  std::string family;
+  int instance = 0;
+  extent tile;
+  int buffers = 1;
+  int blocks = 1;
+  extent size;
+  std::string what;  // "load", "multiply", "store"
+  int output_tile = 0;
+  int stage = 0;  // of all stages of the block
+  double begin = 0, end = 0;
+};
+void fields(auto& way, recorded_row& r) {
+  way.needs("family", r.family);
+  way.needs("instance", r.instance);
+  way.needs("tm", r.tile.m);
+  way.needs("tn", r.tile.n);
+  way.needs("tk", r.tile.k);
+  way.needs("buffers", r.buffers);
+  way.needs("blocks", r.blocks);
+  way.needs("m", r.size.m);
+  way.needs("n", r.size.n);
+  way.needs("k", r.size.k);
+  way.needs("what", r.what);
+  way.needs("output_tile", r.output_tile);
   way.needs("stage", r.stage);
   way.needs("begin", r.begin);
   way.needs("end", r.end);

@@ -294,8 +294,9 @@ void add_synthetic(std::span<const synthetic_summary> all, const namer& name, ev
                                         s.held_out.count, s.held_out.mean_percent, s.held_out.max_percent));
       continue;
     }
-    t.add({s.semaphore, s.costs.item, s.costs.query, s.costs.handover, s.costs.start, s.held_out.count,
-           share(s.held_out.mean_percent), share(s.held_out.max_percent)});
+    t.add({s.semaphore, s.costs.item,
+           s.query_shows ? std::optional(table_entry(s.costs.query)) : std::nullopt, s.costs.handover,
+           s.costs.start, s.held_out.count, share(s.held_out.mean_percent), share(s.held_out.max_percent)});
   }
   e.add(std::move(t));
 }
@@ -350,6 +351,13 @@ void show(const measured_study& study, const std::string& machine, evaluation& e
   add_cloud(predicted, name, e);
   add_histograms(predicted, name, e);
   add_timelines(study, fitted, name, e);
+  if (!study.recorded.empty())
+    if (const auto& r = study.recorded.front(); profiles.contains({r.family, r.instance, 1})) {
+      auto picture =
+          recorded_over_simulated(study.recorded, profiles.at({r.family, r.instance, 1}), study.facts);
+      picture.heading.name = name(picture.heading.name);
+      e.figures.emplace_back(std::move(picture));
+    }
 }
 
 }  // namespace mgsync::pipeline

@@ -36,5 +36,8 @@ table vendor_of(const measured_study&, figure_heading);
 
 // A timeline of one recorded run; beneath each agent stands the simulation with these costs.
 mgsync::timeline simulated_over_measured(std::span<const stamp_row> one_timeline, const semaphore_costs&);
+// A timeline of a recorded product's first block: each buffer filled and multiplied, beneath it as simulated.
+mgsync::timeline recorded_over_simulated(std::span<const recorded_row>, const tile_profile&,
+                                         const machine_facts&);
 
 }  // namespace mgsync::pipeline

@@ -27,17 +27,30 @@ constexpr axis_of<unsigned> gpus_of_node({.name = "gpus_per_node",
                                           .counts = word_count::one},
                                          numbers_in{.least = 1, .most = 16, .defaults = "8"});
 
-// Half a round trip of a message of 8 bytes between two nodes, as others measured it.
+// multigrid:host-flags of 2 H200s at 1x32 (docs/results/gpu-barriers.md): blocks to a word of the host's, and
+// back. 8 GPUs of a node were not measured.
+constexpr double of_gpus_us = 4.181;
+// What a thread takes for MPI_Isend or MPI_Test of 8 bytes, and a message between ranks of one host takes, by
+// shared memory (docs/nodes.md).
+constexpr double gap_of_mpi_us = 0.1, hop_us = 0.54;
+
+// Half a round trip of a message of 8 bytes between two nodes, as others measured it; virtual-nodes: what
+// holds the simulation against what was measured over more of them.
 struct network {
   std::string_view name;
   double latency_us;
   std::string_view source;
+  double in_node_us = of_gpus_us;  // half of it before the proxies speak, half after
+  double gap_us = gap_of_mpi_us;
 };
 constexpr network networks_known[] = {
     {"infiniband", 0.90,
      "Open MPI over InfiniBand, osu_latency: gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209"},
     {"slingshot", 1.6, "expected of LUMI, osu_latency: github.com/Lumi-supercomputer/reframe/issues/7"},
-    {"tcp", 24.6, "MPICH over TCP, osu_latency: gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209"}};
+    {"tcp", 24.6, "MPICH over TCP, osu_latency: gist.github.com/jfgrimm/3af692a5475bdd4ed836b5a18197a209"},
+    {"virtual-nodes", 1.1,
+     "nodes:leader of 2 virtual nodes of 16 cores, less a word in each: docs/results/host16/nodes.json.xz",
+     0.1, 0}};
 std::vector<std::pair<const network*, std::string_view>> known_networks() {
   std::vector<std::pair<const network*, std::string_view>> all;
   for (const auto& one : networks_known) all.emplace_back(&one, one.name);
@@ -56,18 +69,13 @@ constexpr axis_of<std::uint32_t> slowness(
 constexpr const axis_declaration* axes[] = {&simulated, &forms,   &radixes, &gpus_of_node,
                                             &networks,  &jitters, &slowness};
 
-// multigrid:host-flags of 2 H200s at 1x32 (docs/results/gpu-barriers.md): blocks to a word of the host's, and
-// back. Half of it before the proxies speak, half after; 8 GPUs of a node were not measured.
-constexpr double in_node_us = 4.181;
-// What a thread takes for MPI_Isend or MPI_Test of 8 bytes, and a message between ranks of one host takes, by
-// shared memory (docs/nodes.md).
-constexpr double gap_us = 0.1, hop_us = 0.54;
 constexpr unsigned rounds = 20;  // of one random sequence: an answer is the same each time
 
 double us_of(const cluster& of, const network& over, double jitter_percent, double slow_us) {
   return simulated_us(
-      of, {.latency = over.latency_us, .gap = gap_us, .jitter = over.latency_us * jitter_percent / 100},
-      {.arrive = in_node_us / 2, .leave = in_node_us / 2, .hop = hop_us, .slow = slow_us}, rounds, 1);
+      of, {.latency = over.latency_us, .gap = over.gap_us, .jitter = over.latency_us * jitter_percent / 100},
+      {.arrive = over.in_node_us / 2, .leave = over.in_node_us / 2, .hop = hop_us, .slow = slow_us}, rounds,
+      1);
 }
 
 std::string name_of_curve(const network& over, form how, unsigned radix, std::uint32_t jitter,

@@ -20,13 +20,13 @@ const std::map<std::string, std::vector<json_document>>& nodes() {
   static const auto all = [] {
     std::map<std::string, std::vector<json_document>> found;
     for (const auto* name :
-         {"h100x1-all-backends.json",   "h100x1-barriers.json",       "h200x1-grid-barriers.json",
-          "h200x1-inner-barriers.json", "h200x2-after.json.xz",       "h200x2-barriers.json",
-          "h200x2-before.json.xz",      "h200x2-late.json",           "h200x2-library.json",
-          "h200x2-load.json",           "h200x2-sweep.json",          "h200x2-work.json",
-          "h200x1-map-1.json",          "h200x4-all-backends.json",   "h200x4-barriers.json",
-          "h200x4-gpu-barriers.json",   "h200x4-library-before.json", "h200x4-library.json",
-          "h200x4-load.json",           "h200x4-map-2.json"}) {
+         {"h100x1/all-backends.json.xz",   "h100x1/barriers.json.xz",       "h200x1/grid-barriers.json.xz",
+          "h200x1/inner-barriers.json.xz", "h200x2/after.json.xz",          "h200x2/barriers.json.xz",
+          "h200x2/before.json.xz",         "h200x2/late.json.xz",           "h200x2/library.json.xz",
+          "h200x2/load.json.xz",           "h200x2/sweep.json.xz",          "h200x2/work.json.xz",
+          "h200x1/map-1.json.xz",          "h200x4/all-backends.json.xz",   "h200x4/barriers.json.xz",
+          "h200x4/gpu-barriers.json.xz",   "h200x4/library-before.json.xz", "h200x4/library.json.xz",
+          "h200x4/load.json.xz",           "h200x4/map-2.json.xz"}) {
       const auto path = std::filesystem::path(MGSYNC_RESULTS_FOLDER) / name;
       if (path.extension() == ".xz" && !can_pack()) continue;
       auto document = read_result_file(path.string()).document;
@@ -105,7 +105,7 @@ std::string named(const judgement& one) {
   return text;
 }
 
-// How many times as long a barrier takes beside measured traffic: h200x2-load.json, multigrid:library.
+// How many times as long a barrier takes beside measured traffic: h200x2/load.json.xz, multigrid:library.
 constexpr double beside_local_stores = 1.95, beside_peer_stores = 1.54;
 
 TEST(acceptance_of_measured_nodes, a_gpu_with_a_busy_neighbour_is_named) {

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "src/results/files/result_file.hpp"
+
 namespace mgsync::scale_out { namespace {
 
 constexpr network_times network{.latency = 1, .gap = 0.1, .jitter = 0};
@@ -49,6 +53,23 @@ TEST(scale_out, everybody_waits_for_a_slow_node_and_for_late_messages) {
   late.jitter = 1;
   EXPECT_GT(us({.nodes = 64, .gpus = 8, .how = form::rail}, late),
             us({.nodes = 64, .gpus = 8, .how = form::leader}, late));
+}
+
+// The time of two virtual nodes foretells that of four and of eight.
+TEST(scale_out, agrees_with_virtual_nodes) {
+  const auto measured = read_result_file(std::string(MGSYNC_RESULTS) + "/host16/nodes.json.xz").document;
+  const auto us_over = [&](int nodes) {
+    for (const auto& r : measured.results)
+      if (r.point.subject == "nodes" && r.point.members == nodes) return r.metrics.front().median;
+    return 0.0;
+  };
+  constexpr double word = 0.1;  // from a member to its proxy and back
+  const network_times between{.latency = us_over(2) - word, .gap = 0, .jitter = 0};
+  for (const unsigned nodes : {4U, 8U}) {
+    const double simulated = us({.nodes = nodes, .gpus = 1, .how = form::leader}, between,
+                                {.arrive = word / 2, .leave = word / 2, .hop = 0, .slow = 0});
+    EXPECT_NEAR(simulated / us_over(static_cast<int>(nodes)), 1, 0.1) << nodes;
+  }
 }
 
 TEST(scale_out, is_the_same_for_the_same_seed) {

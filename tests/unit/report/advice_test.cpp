@@ -46,11 +46,11 @@ struct held_out {
 TEST(advice, of_ten_cases_that_it_does_not_know_is_within_5_percent_of_the_best) {
   constexpr auto gpu = topology::device::gpu, host = topology::device::host;
   const held_out cases[] = {
-      {"h200x4-all-backends.json", gpu, 2, "1x32"},    {"h200x4-all-backends.json", gpu, 2, "8x256"},
-      {"h200x4-all-backends.json", gpu, 3, "1x1024"},  {"h200x4-all-backends.json", gpu, 3, "32x64"},
-      {"h200x4-all-backends.json", gpu, 4, "4x256"},   {"h200x4-all-backends.json", gpu, 4, "32x64"},
-      {"h200x4-gpu-barriers.json", gpu, 4, "16x64"},   {"h200x4-host-one-process.json", host, 8, "1"},
-      {"h200x4-host-one-process.json", host, 16, "1"}, {"h200x4-host-one-process.json", host, 32, "1"}};
+      {"h200x4/all-backends.json.xz", gpu, 2, "1x32"},   {"h200x4/all-backends.json.xz", gpu, 2, "8x256"},
+      {"h200x4/all-backends.json.xz", gpu, 3, "1x1024"}, {"h200x4/all-backends.json.xz", gpu, 3, "32x64"},
+      {"h200x4/all-backends.json.xz", gpu, 4, "4x256"},  {"h200x4/all-backends.json.xz", gpu, 4, "32x64"},
+      {"h200x4/gpu-barriers.json.xz", gpu, 4, "16x64"},  {"host64/one-process.json.xz", host, 8, "1"},
+      {"host64/one-process.json.xz", host, 16, "1"},     {"host64/one-process.json.xz", host, 32, "1"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(std::string(one.file) + " " + std::to_string(one.members) + " " + one.shape);
     std::vector<result> known;
@@ -104,8 +104,8 @@ void leave_out(coverage& all, const std::vector<result>& of, const result& left,
 
 TEST(advice, intervals_hold_what_was_measured_where_it_was_left_out) {
   coverage points, shapes, counts, alone;
-  for (const auto* file : {"h200x4-barriers.json", "h200x2-library.json", "h200x4-map-2.json",
-                           "h200x1-map-1.json", "h100x1-barriers.json", "h200x4-host-one-process.json"}) {
+  for (const auto* file : {"h200x4/barriers.json.xz", "h200x2/library.json.xz", "h200x4/map-2.json.xz",
+                           "h200x1/map-1.json.xz", "h100x1/barriers.json.xz", "host64/one-process.json.xz"}) {
     std::map<std::string, std::vector<result>> by_subject;
     for (auto& r : committed(file))
       if (r.has_metrics() && r.verdict.passed) by_subject[subject_of(r.point)].push_back(std::move(r));
@@ -274,6 +274,23 @@ TEST(advice, of_members_that_nobody_measured_says_what_there_is) {
                usage_error);
 }
 
+TEST(advice, of_barriers_over_nodes_is_asked_only_where_there_is_nothing_else) {
+  auto over_nodes = made_up("nodes", 4, 1), here = made_up("multigrid", 4, 2);
+  over_nodes.facts = known_facts{{.origin = fact::origin::ours,
+                                  .driver = fact::driver::device,
+                                  .scope = fact::scope::nodes,
+                                  .extent = fact::extent::everything,
+                                  .order = fact::order::inside_nodes}};
+  const auto both = advise(std::vector<result>{over_nodes, here}, {topology::device::gpu, 4});
+  EXPECT_EQ(both.barriers.size(), 1U);
+  EXPECT_FALSE(both.barriers.front().inside_nodes);
+  const auto alone = advise(std::vector<result>{over_nodes}, {topology::device::gpu, 4});
+  EXPECT_TRUE(alone.barriers.front().inside_nodes);
+  EXPECT_TRUE(std::ranges::any_of(alone.sentences,
+                                  [](const auto& one) { return one.starts_with("It meets over nodes: "); }));
+  EXPECT_NE(to_text(alone).find("memory inside nodes"), std::string::npos);
+}
+
 bool says(const advice& a, const std::string& words) {
   return std::ranges::any_of(a.sentences,
                              [&](const auto& sentence) { return sentence.find(words) != std::string::npos; });
@@ -281,7 +298,7 @@ bool says(const advice& a, const std::string& words) {
 
 // The file that held grid:auto at 0.741 us was answered by barriers of 32 threads, at 0.014 us.
 TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
-  const auto all = committed("h200x4-barriers.json");
+  const auto all = committed("h200x4/barriers.json.xz");
   for (const std::string shape : {"1x32", "4x256", "32x64", "2x96", "16x128"}) {
     SCOPED_TRACE(shape);
     const auto a = advise(all, {topology::device::gpu, 1, 20, 0, 0, shape_named(shape)}, barriers::facts_of);
@@ -317,7 +334,7 @@ TEST(advice, offers_no_barrier_for_a_shape_that_it_cannot_join) {
 
 TEST(advice, says_why_none_of_the_barriers_joins_a_shape) {
   try {
-    advise(committed("h200x1-inner-barriers.json"),
+    advise(committed("h200x1/inner-barriers.json.xz"),
            {topology::device::gpu, 1, 20, 0, 0, shape_named("32x64")}, barriers::facts_of);
     FAIL() << "it gave an answer";
   } catch (const usage_error& error) {
@@ -335,11 +352,11 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
     topology::device device;
     std::vector<int> members;
     std::vector<std::string> shapes;
-  } asked[] = {{"h200x4-barriers.json",
+  } asked[] = {{"h200x4/barriers.json.xz",
                 topology::device::gpu,
                 {1, 2, 3, 4, 8},
                 {"", "b1x32", "1x32", "2x96", "4x256", "32x64", "1x1024"}},
-               {"h200x4-host-one-process.json", topology::device::host, {2, 3, 8, 24, 64, 128}, {"", "2x1"}}};
+               {"host64/one-process.json.xz", topology::device::host, {2, 3, 8, 24, 64, 128}, {"", "2x1"}}};
   for (const auto& one : asked) {
     const auto all = committed(one.file);
     for (const int members : one.members)
@@ -362,13 +379,13 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
 
 TEST(advice, names_what_is_faster_and_cannot_be_called_behind_the_answer) {
   const auto gpus =
-      advise(committed("h200x4-barriers.json"), {topology::device::gpu, 4, 20}, barriers::facts_of);
+      advise(committed("h200x4/barriers.json.xz"), {topology::device::gpu, 4, 20}, barriers::facts_of);
   EXPECT_EQ(gpus.barriers.front().barrier, "multigrid:library");
   EXPECT_TRUE(says(gpus, "#include <mgsync/multi_grid.cuh>"));
   EXPECT_TRUE(says(gpus, "Faster, and nothing that a program can call: multigrid:auto (2.068 us)."));
   EXPECT_GT(gpus.over_members.front().step_us, 80.7);  // the blocks of one GPU meet too
   const auto hosts =
-      advise(committed("h200x4-host-one-process.json"), {topology::device::host, 16, 20}, barriers::facts_of);
+      advise(committed("host64/one-process.json.xz"), {topology::device::host, 16, 20}, barriers::facts_of);
   EXPECT_EQ(hosts.sentences.at(1), "To call it: #pragma omp barrier (-fopenmp).");
   EXPECT_TRUE(says(hosts, "Faster, and nothing that a program can call: multigrid:auto (0.3427 us), "));
   const auto text = to_text(gpus);
@@ -377,7 +394,7 @@ TEST(advice, names_what_is_faster_and_cannot_be_called_behind_the_answer) {
 }
 
 TEST(advice, says_what_to_measure_where_only_what_cannot_be_called_was) {
-  const auto a = advise(committed("h200x4-gpu-barriers.json"),
+  const auto a = advise(committed("h200x4/gpu-barriers.json.xz"),
                         {topology::device::gpu, 4, 20, 0, 0, shape_named("1x32")}, barriers::facts_of);
   EXPECT_EQ(a.barriers.front().barrier, "nccl-device:hub");
   EXPECT_TRUE(says(a, "multigrid:library, which a program can call in place of multigrid:auto, was not "
@@ -440,7 +457,7 @@ TEST(advice, offers_nothing_where_it_could_not_run_or_was_violated) {
 }
 
 TEST(advice, says_beside_which_work_points_were_measured) {
-  const auto all = committed("h200x2-work.json");
+  const auto all = committed("h200x2/work.json.xz");
   EXPECT_EQ(what_there_is(all, barriers::facts_of),
             "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
   EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,

@@ -197,6 +197,51 @@ TEST(page, each_part_of_a_large_page_has_its_rows_and_those_that_it_links_to) {
   EXPECT_EQ(parts[1].title, "Reduction: Barriers");
 }
 
+TEST(page, that_is_too_large_leaves_out_its_largest_sections_but_the_first_and_says_so) {
+  std::vector<result> all{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(2, 64, "vendor"),
+                          measured(2, 128, "vendor")};
+  for (const std::size_t i : {2U, 3U}) all[i].point.study = "reduction";
+  auto p = page_of(all);
+  auto other = p.sections.front();
+  other.id = "m1-reduction", other.title = "Reduction";
+  auto& points = std::get<chart>(other.shown.figures[0]).curves[0].points;
+  points.erase(points.begin(), points.begin() + 3);  // the last row alone; the first section links to all
+  auto& of_first = std::get<chart>(p.sections.front().shown.figures[0]).curves[0].points;
+  of_first.erase(of_first.begin() + 2);
+  p.sections.push_back(other);
+  auto same = p;
+  EXPECT_TRUE(fit(same, 10'000'000).empty());
+  EXPECT_FALSE(same.brief);
+  auto brief = p;
+  EXPECT_TRUE(fit(brief, to_html(p).size() - 1).empty());
+  EXPECT_TRUE(brief.brief);
+  EXPECT_EQ(count(to_html(brief), "the numbers</summary>"), 0U);
+  EXPECT_EQ(count(to_html(brief), "\"raw\""), 0U);
+  EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Reduction"}));
+  EXPECT_NE(to_html(p).find("Left out here, as one page would be too large: Reduction."), std::string::npos);
+  ASSERT_EQ(p.rows.size(), 3U) << "the row that the first section links to stays";
+  EXPECT_EQ(p.rows[2].of, &all[3]);
+}
+
+TEST(page, that_would_be_too_high_folds_later_sections) {
+  const std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  bar_chart tall{{"b", "Bars"}, {"us"}, {}, {}};
+  for (int i = 0; i < 300; ++i) tall.bars.push_back({fmt::format("bar {}", i), {1.0}});
+  p.sections.front().shown.figures.emplace_back(tall);
+  auto next = p.sections.front();
+  next.id = "m1-next", next.title = "Next";
+  auto last = page_of(all).sections.front();
+  last.id = "m1-last";
+  p.sections.push_back(next);
+  p.sections.push_back(last);
+  fold(p);
+  EXPECT_FALSE(p.sections[0].folded) << "the first is what the page is for";
+  EXPECT_TRUE(p.sections[2].folded);
+  EXPECT_FALSE(p.sections[3].folded) << "it has room";
+  EXPECT_EQ(count(to_html(p), "<details class=\"fold\"><summary><h2>Next</h2>\n</summary>"), 1U);
+}
+
 TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
   const bar_chart bars{{"b", "b"},
                        {"latency (us)"},

@@ -139,7 +139,7 @@ TEST(svg, a_slim_picture_is_narrow_and_repeats_no_mark) {
             std::string::npos);
 }
 
-TEST(palette, two_names_of_a_section_share_no_colour_and_the_most_used_have_them) {
+TEST(palette, two_names_of_a_picture_share_no_colour_and_the_most_used_have_them) {
   chart all{{"c", "c"}, {"x"}, {"y"}, {}};
   for (int i = 0; i < 8; ++i) all.curves.push_back({"old " + std::to_string(i), {{1, 1}, {2, 2}}});
   chart two{{"d", "d"}, {"x"}, {"y"}, {{"new a", {{1, 1}, {2, 2}}}, {"new b", {{1, 1}, {2, 2}}}}};
@@ -148,9 +148,43 @@ TEST(palette, two_names_of_a_section_share_no_colour_and_the_most_used_have_them
   std::set<std::size_t> seen;
   for (const auto* name : {"new a", "new b", "old 0", "old 5"}) seen.insert(colors.of(name).value());
   EXPECT_EQ(seen.size(), 4U);
-  EXPECT_FALSE(colors.of("old 6")) << "eight colours: two for those in most pictures";
+  std::set<std::size_t> of_old;
+  for (int i = 0; i < 8; ++i) of_old.insert(colors.of("old " + std::to_string(i)).value());
+  EXPECT_EQ(of_old.size(), 8U) << "a chart of eight has all its curves coloured, two as others elsewhere";
   const palette apart(std::vector<palette::pictures>{{&first}, {&again}});
   EXPECT_TRUE(apart.of("new a") && apart.of("old 7")) << "sections have all colours each";
+}
+
+TEST(palette, names_that_meet_in_one_picture_differ_though_sections_coloured_them_apart) {
+  const auto of_names = [](const std::string& kind, int count) {
+    chart c{{"c", "c"}, {"x"}, {"y"}, {}};
+    for (int i = 0; i < count; ++i)
+      c.curves.push_back({kind + " " + std::to_string(i), {{1, 1}, {2, 2}}, false, false});
+    return c;
+  };
+  auto both = of_names("a", 8);
+  for (auto& one : of_names("b", 8).curves) both.curves.push_back(one);
+  const figure many(both), others(of_names("b", 8));
+  const palette colors(std::vector<palette::pictures>{{&many}, {&others}});
+  std::set<std::size_t> seen;
+  std::size_t with_color = 0;
+  for (const auto& one : both.curves)
+    if (const auto color = colors.of(one.name)) seen.insert(*color), ++with_color;
+  EXPECT_EQ(seen.size(), with_color);
+  EXPECT_EQ(with_color, 8U);
+}
+
+TEST(svg, names_of_categories_without_room_are_written_at_an_angle_and_none_is_left_out) {
+  chart c{{"c", "c"}, {"launch"}, {"y (us)"}, {{"a", {}}}};
+  for (int i = 0; i < 8; ++i) {
+    c.x.categories.push_back("graph-programmatic " + std::to_string(i));
+    c.curves[0].points.push_back({static_cast<double>(i), 1.0 + i});
+  }
+  for (const bool slim : {false, true}) {
+    const auto text = to_svg(c, {.with_style = false, .slim = slim});
+    EXPECT_EQ(count(text, ">graph-programm"), 8U) << text;
+    EXPECT_EQ(count(text, "rotate(-30"), 8U);
+  }
 }
 
 TEST(svg, hostile_names_are_only_words) {

@@ -330,6 +330,17 @@ TEST(comparison, marks_what_orders_less_than_a_barrier) {
   EXPECT_TRUE(compare_two({less}, {less}).points[0].notes.empty());
 }
 
+TEST(comparison, marks_what_orders_memory_inside_nodes_alone) {
+  auto over_nodes = measured(hub, 2);
+  over_nodes.facts = known_facts{{.origin = fact::origin::mpi,
+                                  .driver = fact::driver::host,
+                                  .scope = fact::scope::nodes,
+                                  .extent = fact::extent::everything,
+                                  .order = fact::order::inside_nodes}};
+  EXPECT_EQ(compare_two({over_nodes}, {over_nodes}).points[0].notes,
+            std::vector<std::string>{"memory inside nodes"});
+}
+
 TEST(comparison, table_names_what_changed_first) {
   const auto text = format_comparison(
       compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},

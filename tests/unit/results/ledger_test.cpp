@@ -1,5 +1,7 @@
 #include "src/results/comparison/ledger.hpp"
 
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "made_up_results.hpp"
@@ -7,16 +9,13 @@
 
 namespace mgsync { namespace {
 
-json_document run_of(std::uint64_t seed, std::string code = "") {
+json_document run_of(std::uint64_t seed, std::string sources = "0123") {
   json_document document;
   document.started = "2026-01-31T12:00:00Z";
   document.seed = seed;
   document.machine.cpu_model = "a processor";
-  document.settings["sources"] = "0123";
-  for (const auto& p : {test::hub, test::inbox}) {
-    document.results.push_back(test::measured(p, 1));
-    if (!code.empty()) document.results.back().environment["code"] = code;
-  }
+  document.settings["sources"] = std::move(sources);
+  for (const auto& p : {test::hub, test::inbox}) document.results.push_back(test::measured(p, 1));
   return document;
 }
 
@@ -39,9 +38,27 @@ TEST(ledger, counts_a_run_once) {
 
 TEST(ledger, keeps_different_code_apart) {
   std::vector<ledger_entry> ledger;
-  add_to_ledger(ledger, ledger_entries(run_of(1, "9.0 aa")));
-  add_to_ledger(ledger, ledger_entries(run_of(2, "9.0 bb")));
+  add_to_ledger(ledger, ledger_entries(run_of(1, "aa")));
+  add_to_ledger(ledger, ledger_entries(run_of(2, "bb")));
   EXPECT_EQ(ledger_table(ledger).rows.size(), 4u);
+}
+
+// What names its kernel's machine code adds up over builds of other sources.
+TEST(ledger, adds_up_the_rounds_of_the_same_machine_code) {
+  std::vector<ledger_entry> ledger;
+  for (const auto& [seed, sources, code] :
+       {std::tuple(1, "aa", "9.0 0123"), std::tuple(2, "bb", "9.0 0123"), std::tuple(3, "bb", "9.0 4567")}) {
+    auto document = run_of(static_cast<std::uint64_t>(seed), sources);
+    document.results.resize(1);
+    document.results[0].environment["code"] = code;
+    add_to_ledger(ledger, ledger_entries(document));
+  }
+  const auto t = ledger_table(ledger);
+  ASSERT_EQ(t.rows.size(), 2u);
+  EXPECT_EQ(t.rows[0][3], "machine code 9.0 0123");
+  EXPECT_EQ(t.rows[0][5], "40000");
+  EXPECT_EQ(t.rows[1][3], "machine code 9.0 4567");
+  EXPECT_EQ(t.rows[1][5], "20000");
 }
 
 TEST(ledger, counts_no_check_without_its_control_unless_it_found_something) {

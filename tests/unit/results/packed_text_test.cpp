@@ -91,7 +91,7 @@ TEST(packed_text, of_a_folder_is_wrong_use) {
 }
 
 TEST(packed_text, is_known_by_its_name) {
-  EXPECT_TRUE(is_packed_name("docs/results/h200x1-reduction.json.xz"));
+  EXPECT_TRUE(is_packed_name("docs/results/h200x1/reduction.json.xz"));
   EXPECT_FALSE(is_packed_name("h200x1-reduction.json"));
 }
 

@@ -90,6 +90,27 @@ TEST(table, what_orders_less_is_marked_and_is_no_fastest_unless_that_is_asked_fo
   EXPECT_TRUE(has_word(row_of("mpi"), "4.00x"));
 }
 
+TEST(table, what_orders_memory_inside_nodes_alone_says_so_and_is_compared_with_its_like) {
+  std::vector<result> all{between("nodes", 1.9, 2.1), between("mpi", 3.9, 4.1)};
+  const facts here{.origin = fact::origin::ours,
+                   .driver = fact::driver::host,
+                   .scope = fact::scope::nodes,
+                   .extent = fact::extent::everything,
+                   .order = fact::order::both};
+  for (auto& one : all) one.facts = known_facts{here.over_nodes()};
+  const auto text = format_table(all);
+  const auto lines = lines_of(text);
+  EXPECT_EQ(words_of(row_at(lines, 0)).at(2), "*");
+  for (std::size_t row = 0; row < 2; ++row)
+    EXPECT_NE(row_at(lines, row).find("memory inside nodes"), std::string::npos) << text;
+  EXPECT_NE(text.find("memory inside nodes: between nodes it orders execution, and only what it carries"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(marked_subject_of(all.front()), subject_of(all.front().point) + " (memory inside nodes)");
+  all.front().facts = known_facts{here};
+  EXPECT_EQ(marked_subject_of(all.front()), subject_of(all.front().point));
+}
+
 TEST(table, says_once_what_is_the_same_in_all_rows) {
   const auto lines =
       lines_of(format_table(std::vector{between("mpi", 0.99, 1.03), between("other", 1.99, 2.03)}));

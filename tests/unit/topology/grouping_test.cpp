@@ -275,6 +275,26 @@ TEST(gpu_group, two_ranks_on_one_gpu_are_named_with_the_remedy) {
   EXPECT_NE(text.find("--gpu-bind=none"), std::string::npos) << text;
 }
 
+TEST(gpu_group, nodes_of_one_machine_share_gpus_where_that_is_asked_for_and_there_are_too_few) {
+  auto views = one_gpu_each(2);
+  views[1] = views[0];
+  views[1].rank = 1;
+  views[1].seen.host = "other";
+  for (auto& v : views) v.kernel = "one boot";
+  const auto text = mgsync::test::refused([&] { make_group(views, gpu_request(2)); });
+  EXPECT_NE(text.find("ranks 0 and 1, on box and other of one machine, would share GPU 0 (GPU-0)"),
+            std::string::npos)
+      << text;
+  auto shared = gpu_request(2);
+  shared.share_gpus = true;
+  EXPECT_EQ(gpus_of(make_group(views, shared)), (std::vector{0, 0}));
+  auto enough = ranks_of(cube_mesh_machine(), 2);
+  for (auto& v : enough) v.kernel = "one boot";
+  enough[1].seen.host = "other";
+  EXPECT_EQ(gpus_of(make_group(enough, shared)).size(), 2U);
+  EXPECT_NE(gpus_of(make_group(enough, shared))[0], gpus_of(make_group(enough, shared))[1]);
+}
+
 TEST(gpu_group, reordered_visible_devices_keep_their_ordinals) {
   auto m = cube_mesh_machine();
   for (auto& g : m.gpus) g.cuda_ordinal = 7 - g.id;

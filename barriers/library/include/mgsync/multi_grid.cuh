@@ -24,13 +24,14 @@
 #include <mgsync/multi_grid_handle.hpp>
 
 #include "barriers/library/multi_grid_policy.hpp"
+#include "barriers/library/multi_grid_reduction.hpp"
 
 namespace mgsync { inline namespace v1 {
 
 // What a call of sync() orders. release: what the block's threads wrote before is there for those who acquire
 // behind it; acquire: behind it they see what others released; acq_rel: both, a barrier of memory; none:
 // all have come, and nothing is said of what they wrote. The release is what takes time between GPUs.
-enum class ordering : unsigned { none, release, acquire, acq_rel };
+enum class order : unsigned { none, release, acquire, acq_rel };
 // async: what is ordered includes the asynchronous proxy's accesses (bulk copies, TMA) to global memory that
 // the calling threads have waited for before, or begin behind it.
 enum class proxy : unsigned { generic, async };
@@ -98,7 +99,7 @@ struct some_warps {
 // left; and whoever saw such a write in turn is covered too. No fence of the user's is needed. Not covered:
 // loads through the read-only path (__ldg, pointers declared const __restrict__, textures) of data that
 // changes while the kernel runs; the asynchronous proxy (bulk copies, TMA), unless proxy::async is asked for.
-// sync<ordering>() with another order than acq_rel covers less, as its name says.
+// sync<order>() with another order than acq_rel covers less, as its name says.
 //
 // Every wait is bounded by the owner's time-out. Once a block gave up, or saw that another had, its sync()
 // and barrier_wait() return false at once, in all its threads alike: the kernel should return, and
@@ -121,7 +122,7 @@ class multi_grid_group_over : private Policy::verdict {
       : Policy::verdict(place...), handle_(handle) {
     // Not 0: this is no handle, or one of a library with another ABI version. Nothing else of it may be read
     // then, and there is no record in which to report the error.
-    const std::uint32_t unknown = handle.version ^ multi_grid_handle::this_version;
+    const std::uint32_t unknown = Policy::why_unknown(handle);
     // A grid of more blocks than the handle's has no record for all of them.
     const auto record = [&]() -> multi_grid_block& {
       return handle.records[block() < handle.blocks ? block() : 0];
@@ -152,8 +153,8 @@ class multi_grid_group_over : private Policy::verdict {
       else if (why_not != 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
       return;
     }
-    state_ = policy_type::kept(algorithm::multi_grid_addresses::state_of(handle, block(), thread()));
-    words_ = algorithm::multi_grid_addresses(handle, block(), thread() & 31u);
+    state_ = policy_type::kept(Policy::addresses::state_of(handle, block(), thread()));
+    words_ = typename Policy::addresses(handle, block(), thread() & 31u);
     epoch_ = handle.records[block()].epoch;
   }
   template <class... Place>
@@ -174,7 +175,7 @@ class multi_grid_group_over : private Policy::verdict {
 
   // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order. Returns false
   // once a barrier was given up (see above), or if the object is not valid.
-  template <ordering Order = ordering::acq_rel, proxy Proxy = proxy::generic>
+  template <order Order = order::acq_rel, proxy Proxy = proxy::generic>
   __device__ __forceinline__ bool sync() {
     if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
     ++epoch_;
@@ -225,10 +226,10 @@ class multi_grid_group_over : private Policy::verdict {
     const bool asks = token.looks_ % looks_per_question == 0;
     std::uint32_t passed = 0;
     if (policy.in_team()) {
-      const auto word = [&](unsigned) {
-        return algorithm::polled_word<std::uint32_t>{words_.polled_, words_.share_ * token.epoch_};
+      const auto word = [&](unsigned i) {
+        return algorithm::polled_word<std::uint32_t>{words_.polled(handle_, i), words_.share_ * token.epoch_};
       };
-      if (algorithm::look_and_acquire(policy, word)) passed = 1;
+      if (algorithm::look_and_acquire<Policy::words_of_lane>(policy, word)) passed = 1;
       else if (asks && policy.ends_waiting(token.epoch_)) lose();
     } else if ((state_ & flags::lost) == 0 && handle_.blocks * handle_.gpus == 1) {
       passed = 1;
@@ -238,6 +239,32 @@ class multi_grid_group_over : private Policy::verdict {
     if (Policy::verdict::sync_and_tell(state_ & flags::lost) == 0) return waited::pending;
     state_ |= flags::lost;
     return waited::lost;
+  }
+
+  // A barrier as sync() is, whose arrivals carry a value of every thread: each learns what `op` makes of all
+  // of them (by_sum, by_min, by_max, by_and, by_or). T: an integer or floating-point number of 32 or 64 bits.
+  // The order of operations depends on the numbers of threads, blocks and GPUs alone (carrier.hpp): a sum of
+  // floating-point numbers is the same to the bit in every thread, on every GPU and in every run. A kernel
+  // that calls it for more than a warp of each block takes 264 bytes of shared memory.
+  template <class T, class Op>
+  __device__ __forceinline__ reduced<T> sync_reduce(T mine, Op op) {
+    static_assert(Policy::words_of_lane == 1,
+                  "values ride on the barrier of up to 16 GPUs, not of many_gpus.cuh");
+    ++epoch_;
+    const policy_type policy = this->policy();
+    T value = algorithm::meet_and_combine(policy, mine, op);
+    unsigned where = 0;
+    if (policy.in_team()) carry(policy, value, op);
+    else where = this->asks_where();
+    if (threads() > 32 && thread() == 0) algorithm::place_of_result<T>() = value;
+    const bool passed = leave(where);
+    if (threads() > 32) value = algorithm::place_of_result<T>();
+    return {passed, value};
+  }
+  // The same of a yes or no: bit g of the value says whether a thread of the grid with rank g said yes (of
+  // more than 64 GPUs, the rank modulo 64).
+  __device__ __forceinline__ reduced<std::uint64_t> sync_ballot(bool yes) {
+    return sync_reduce(static_cast<std::uint64_t>(yes) << grid_rank() % 64, by_or{});
   }
 
   // Whether the kernel was launched with the handle of its GPU and its number of blocks, and no barrier was
@@ -257,19 +284,18 @@ class multi_grid_group_over : private Policy::verdict {
 
  private:
   using policy_type = Policy;
-  using relay_type =
-      algorithm::relay<policy_type, const multi_grid_handle, algorithm::multi_grid_relay_addresses>;
+  using relay_type = algorithm::relay<policy_type, const multi_grid_handle, typename Policy::relay_addresses>;
   using counter_type = algorithm::spread_counter<policy_type, const multi_grid_handle,
                                                  algorithm::multi_grid_counter_addresses>;
   struct flags : algorithm::multi_grid_state {};
   static constexpr std::uint32_t apart =
       ~0u;  // `why_not` where the handle does not fit or is in use; other numbers: the group gave up before
 
-  __host__ __device__ static constexpr bool releases(ordering asked) {
-    return asked == ordering::release || asked == ordering::acq_rel;
+  __host__ __device__ static constexpr bool releases(order asked) {
+    return asked == order::release || asked == order::acq_rel;
   }
-  __host__ __device__ static constexpr bool acquires(ordering asked) {
-    return asked == ordering::acquire || asked == ordering::acq_rel;
+  __host__ __device__ static constexpr bool acquires(order asked) {
+    return asked == order::acquire || asked == order::acq_rel;
   }
 
   // kept() hides the state's value from the compiler in every round, so that it does not hold values derived
@@ -300,7 +326,7 @@ class multi_grid_group_over : private Policy::verdict {
   __device__ __forceinline__ bool come_quietly(const policy_type& policy) {
     if (!policy.in_team()) return false;
     if ((state_ & (flags::counts_quiet | flags::counter)) == 0) {
-      words_.quiet_ = algorithm::multi_grid_addresses::quiet_rounds(handle_, block());
+      words_.quiet_ = Policy::addresses::quiet_rounds(handle_, block());
       policy.sync_team();  // before another lane speaks, which adds to what this one reads
       state_ |= flags::counts_quiet;
     }
@@ -315,6 +341,31 @@ class multi_grid_group_over : private Policy::verdict {
     if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
     else relay_of(policy).go_on_quietly(epoch_, before);
     return true;
+  }
+
+  // The round of sync_reduce() after the block's own barrier. What other rounds go by goes on too: the
+  // counters of arrivals, and the words by which GPUs tell their epochs.
+  template <class T, class Op>
+  __device__ __forceinline__ void carry(const policy_type& policy, T& value, Op op) {
+    // kept(), as in policy(): nothing that follows from these is to be held in registers between rounds.
+    const algorithm::multi_grid_carrier_memory places{handle_};
+    const unsigned blocks = policy_type::kept(handle_.blocks);
+    algorithm::carrier<policy_type, const algorithm::multi_grid_carrier_memory> carrier(
+        policy, places, {blocks},
+        {policy_type::kept(handle_.rank), handle_.gpus, policy_type::kept(block()), blocks},
+        handle_.sync_hold);
+    if ((state_ & flags::carries) == 0) {
+      state_ |= flags::carries | (carrier.last_turn() != 0 ? flags::second_turn : 0);
+      policy.sync_team();  // before a lane writes what the others read there
+    }
+    state_ ^= flags::second_turn;
+    const auto arrived = [&] {
+      if ((policy.state() & flags::arrives) != 0 && policy.leader())
+        policy.add_relaxed_local(*words_.arrival_, 1);
+    };
+    const auto spoken = [&] { relay_of(policy).say(epoch_); };
+    const unsigned turn = (state_ & flags::second_turn) != 0 ? 1 : 0;
+    if (carrier.carry(epoch_, turn, value, op, arrived, spoken) == 0) lose();
   }
 
   // Both algorithms poll words of the same form, so one loop serves both.
@@ -348,13 +399,13 @@ class multi_grid_group_over : private Policy::verdict {
 
   __device__ __forceinline__ static unsigned threads() { return policy_type::threads(); }
   __device__ __forceinline__ static unsigned thread() { return policy_type::thread(); }
-  __device__ __forceinline__ static unsigned blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+  __device__ __forceinline__ static unsigned blocks() { return policy_type::blocks(); }
   __device__ __forceinline__ static unsigned block() { return policy_type::block(); }
 
   const multi_grid_handle& handle_;  // refers to the kernel's parameter, which takes no register
   std::uint32_t state_ = flags::lost;
   std::uint32_t epoch_ = 0;
-  algorithm::multi_grid_addresses words_;
+  typename Policy::addresses words_;
 };
 
 class multi_grid_group : public multi_grid_group_over<algorithm::multi_grid_policy> {

@@ -18,7 +18,8 @@
 // group or its memory, wait for all work on the group's GPUs.
 //
 // "Collective" means: called by all processes of a group alike. Only these are: making a group; the first
-// launch, prepare() or resize() with a number of blocks; reset(); allocate(); and, where memory is shared by
+// launch, prepare() or resize() with a number of blocks (with group_options::check_each_launch every launch
+// and prepare()); make_team(); reset(); allocate(); and, where memory is shared by
 // IPC because VMM does not work, destroying a group and the memory from allocate(). If one process throws in
 // a collective call, for wrong use too, all throw: the others with a message that names the process and its
 // reason, as usage_error or timeout_error if that is what it threw. A launch with a number of blocks that was
@@ -84,6 +85,16 @@ struct group_options {
   // per process); empty: processes of one boot of one operating system do.
   std::string node{};
   memory_sharing sharing = memory_sharing::automatic;
+  // Makes every launch() and prepare() collective: no kernel starts before all processes have found that they
+  // launch the same kernel with the same grid (see launch()).
+  bool check_each_launch = false;
+  // One block speaks for each GPU, also where there is one GPU alone, which has a faster barrier otherwise.
+  // What joins groups of several nodes needs it (multi_grid_nodes.hpp).
+  bool one_block_speaks = false;
+  // Keeps what kernels with a traced group (traced.cuh) note of their waits: for lateness() and
+  // last_rounds(), and for `mgsync who` in a file of shared memory (in the folder of the environment's
+  // MGSYNC_WHO, or /dev/shm), which stays if a barrier was given up.
+  bool trace = false;
 
   group_options() = default;
   // The same time-out for all waits.
@@ -96,6 +107,22 @@ enum class group_status {
   done,     // no launched kernel runs
   at_work,  // one does
   lost      // a barrier was given up or aborted, or a kernel ran without it: check() says why
+};
+
+// How often a GPU came last to a barrier, as the GPUs of this process saw it that waited for it alone, and by
+// how much: the time from the last but one to it.
+struct grid_lateness {
+  unsigned grid_rank = 0;
+  unsigned times = 0;  // added up over the GPUs that saw it
+  std::chrono::nanoseconds worst{};
+  unsigned worst_round = 0;          // from 1 on, since the group was made or reset
+  std::vector<unsigned> by_power{};  // by_power[k]: by 2^k ns and more, less than 2^(k+1)
+};
+// One barrier: the GPUs that came last (several: at once, as far as was seen), and by how much.
+struct late_barrier {
+  unsigned round = 0;
+  std::vector<unsigned> grid_ranks{};
+  std::chrono::nanoseconds by{};
 };
 
 // Memory that the program made symmetric (torch's symmetric memory, NVSHMEM's heap, a mapping of its own):
@@ -168,7 +195,9 @@ class multi_grid {
   // `arguments` behind it. `streams`: one per GPU of this process, each of its GPU, or none for the group's
   // own. Does not wait for the kernels. Launches of one group follow one another on every GPU, also on
   // different streams. The grid is the same on all GPUs. The first launch with a number of blocks is
-  // collective (see prepare); after that kernels of different grids may alternate freely. Once a kernel of
+  // collective (see prepare), and refused in all processes where they differ in kernel, grid, block or
+  // algorithm; after that kernels of different grids may alternate freely, unchecked unless
+  // group_options::check_each_launch says otherwise. Once a kernel of
   // this process gave up a barrier it waits for the kernels and throws what wait() throws, until reset().
   // Kernels that were launched before that and begin after it pass no barrier: their sync() returns false at
   // once.
@@ -224,12 +253,14 @@ class multi_grid {
   // loads the kernel on every GPU, makes the flags for the number of blocks (1 to 5 MB on each GPU, kept for
   // every number), and finds out whether the grid fits. Afterwards its launches wait for nothing, allocate
   // nothing and can be captured. Throws what the launch would. Collective where the number of blocks is new.
+  // `streams`: as for launch(); a stream of a green context has fewer SMs.
   template <class... Parameters>
   void prepare(void (*kernel)(multi_grid_handle, Parameters...), dim3 blocks, dim3 threads,
-               std::size_t shared_bytes = 0) {
-    prepare(reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes);
+               std::size_t shared_bytes = 0, const std::vector<cudaStream_t>& streams = {}) {
+    prepare(reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes, streams);
   }
-  void prepare(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes = 0);
+  void prepare(const void* kernel, dim3 blocks, dim3 threads, std::size_t shared_bytes = 0,
+               const std::vector<cudaStream_t>& streams = {});
   // The same for a number of blocks alone, for kernels that the program launches itself. Collective where the
   // number is new.
   void resize(unsigned blocks_per_gpu);
@@ -239,6 +270,28 @@ class multi_grid {
   // without the barrier: its sync() returns false at once, and check() throws. Throws usage_error for a
   // number of blocks that was not prepared.
   const multi_grid_handle& handle_for(unsigned blocks_per_gpu, unsigned local = 0) const;
+
+  // A team: some GPUs of the group, by grid rank, which meet at barriers of their own inside the group's
+  // kernels. Returns its number, from 1 on. Collective over the whole group. A GPU may be of any number of
+  // teams, and one kernel may use several: each is passed by its handle, behind the kernel's own,
+  //
+  //     // kernel(const __grid_constant__ multi_grid_handle, const __grid_constant__ multi_grid_handle pair)
+  //     if (pair.gpus != 0) {                       // this GPU is of the team
+  //       auto two = mgsync::this_multi_grid(pair);
+  //       two.sync();                               // grid_rank(), size(): of the team
+  //     }
+  //     grids.launch_each(kernel, blocks, threads, 0, {}, [&](unsigned local) {
+  //       return std::tuple(grids.team_handle(team, blocks, local));
+  //     });
+  //
+  // Teams that overlap must be synchronized by all their GPUs in one order: of two teams with GPUs in common,
+  // those pass them in the same turns. Otherwise they wait for each other until the time-out, which ends all
+  // waits of the group, names the teams, and needs reset(). Each team takes the memory of a group of its
+  // size.
+  unsigned make_team(const std::vector<unsigned>& grid_ranks);
+  // The handle of team `team`, for a number of blocks that was prepared; on a GPU that is not of the team an
+  // empty one, whose `gpus` is 0.
+  const multi_grid_handle& team_handle(unsigned team, unsigned blocks_per_gpu, unsigned local = 0) const;
 
   // Changes the time-outs of group_options in this process, also for kernels that are running.
   void set_timeout(std::chrono::nanoseconds timeout);
@@ -262,6 +315,13 @@ class multi_grid {
   // process was waiting, but only once the launched kernels have ended: it then reads a word of each GPU of
   // this process on a stream of the group's own (not with one process).
   void check();
+  // Of traced groups (group_options::trace) and kernels (traced.cuh) with so many blocks: how late each GPU
+  // came so far, by rank, and what GPU `local` saw of the last 1024 rounds that it waited for, oldest first.
+  // Both may be asked while kernels run, and after a time-out, until reset(). Throw usage_error where there
+  // is no trace.
+  std::vector<grid_lateness> lateness(unsigned blocks_per_gpu) const;
+  std::vector<late_barrier> last_rounds(unsigned blocks_per_gpu, unsigned local = 0) const;
+
   // Makes the group usable again after wait() or check() threw in any process. Waits for the GPUs.
   // Collective.
   void reset();

@@ -9,6 +9,8 @@
 
 namespace mgsync { inline namespace v1 {
 
+struct wait_trace;  // barriers/parts/recorder/wait_board.hpp
+
 // What the host learns of a GPU's kernel that could not synchronize. There is one per GPU, in host memory.
 // The blocks of a GPU decide who writes it by a word in that GPU's memory, because an atomic operation of a
 // GPU on host memory need not be atomic for other GPUs (CUDA's hostNativeAtomicSupported).
@@ -41,17 +43,24 @@ struct alignas(16) multi_grid_block {
   std::uint32_t* watched;       // this GPU's own word of these, which a long wait reads
   std::uint32_t open;           // 1: a group object of the block is in use
   std::uint32_t claimed;        // of block 0: 1 once a block writes the report
+  wait_trace* trace;            // its GPU's, of traced groups; null: none is kept
 };
 static_assert(sizeof(multi_grid_block) == 80);
 
 struct multi_grid_handle {
-  static constexpr unsigned most_gpus = 16;
+  static constexpr unsigned most_gpus = 16;          // of those whose flags the handle itself names
+  static constexpr unsigned most_gpus_of_many = 96;  // of those that many_gpus.cuh is for
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
   // The version of the layout that the reader was compiled for. Nothing else may be read of a handle with
   // another `version`.
   static constexpr std::uint32_t this_version = 0x6d670000u + MGSYNC_ABI_VERSION;
+  // The same where the addresses are in a table: kernels of multi_grid.cuh are to refuse it.
+  static constexpr std::uint32_t many_version = this_version ^ 0x80000000u;
 
-  std::uint32_t* parts[most_gpus] = {};    // the flags of every GPU, as this GPU addresses them
+  union {
+    std::uint32_t* parts[most_gpus] = {};  // the flags of every GPU, as this GPU addresses them
+    std::uint32_t* const* table;           // the same in this GPU's memory, of more GPUs
+  };
   std::uint32_t* own = nullptr;            // this GPU's own flags: parts[rank]
   multi_grid_block* records = nullptr;     // one per block of this GPU
   const std::uint32_t* stopped = nullptr;  // in this GPU's memory: not 0 once the group gave up; null: never
@@ -67,7 +76,7 @@ struct multi_grid_handle {
   std::uint32_t sync_hold = 0;     // the same in sync(), which comes to its first poll later
   std::uint32_t gpus_inverse = 0;  // lane * gpus_inverse >> 12 is lane / gpus
   std::uint32_t out_step = 0;  // distance in words between two words that a lane writes in one GPU's flags
-  std::uint32_t version = 0;   // this_version, once it is the handle of a group
+  std::uint32_t version = 0;   // this_version or many_version, once it is the handle of a group
 };
 
 }}  // namespace mgsync::v1

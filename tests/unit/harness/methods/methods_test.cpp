@@ -342,6 +342,22 @@ TEST(fused_difference, has_no_figure_where_there_is_no_plateau) {
       << asked.void_because();
 }
 
+// The figure is that of the unit that settled; a longer unit, of which the host's clock is less sure, only
+// has to give about the same.
+TEST(fused_difference, has_the_figure_of_the_unit_that_settled) {
+  fused_difference asked({});
+  carry_out(asked, [](const run_order& o, const step&) {
+    const double i = static_cast<double>(o.count);
+    const double overhead = o.count > 1 && o.unit_us > 100 ? 1.07 : 1;
+    return with(o, {{"total_us", {i * (static_cast<double>(o.units) * o.unit_us + overhead)}},
+                    {"call_us", {0.1 * i}}});
+  });
+  EXPECT_EQ(asked.void_because(), "");
+  EXPECT_NEAR(named(asked.values(), "overhead").median, 1, 1e-9);
+  EXPECT_NEAR(named(asked.values(), "unit").median, 20, 1e-9);
+  EXPECT_NEAR(asked.tried().back().figure("overhead").median, 1.07 * 16 / 15 - 1 / 15.0, 1e-9);
+}
+
 // A wait of many units that lasts longer than as many waits of one: taken out where the device measures its
 // waits.
 TEST(fused_difference, takes_out_what_the_waits_themselves_differ_by) {

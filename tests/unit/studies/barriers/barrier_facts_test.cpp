@@ -53,6 +53,7 @@ TEST(barrier_facts, say_what_a_program_can_call) {
                          "multigrid:library-none",
                          "multigrid:library-split",
                          "multigrid:library-one-warp",
+                         "multigrid:library-reduce",
                          "multigrid:library-acquire",
                          "multigrid:library-release",
                          "multigrid:vendor",
@@ -74,7 +75,8 @@ TEST(barrier_facts, say_what_a_program_can_call) {
             (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph",
                    "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
                    "multigrid:library-none", "multigrid:library-split", "multigrid:library-one-warp",
-                   "multigrid:library-acquire", "multigrid:library-release", "multigrid:vendor"}));
+                   "multigrid:library-reduce", "multigrid:library-acquire", "multigrid:library-release",
+                   "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
 }
@@ -110,6 +112,22 @@ TEST(barrier_facts, are_whole_in_every_record) {
       EXPECT_TRUE(v.facts.joins_all() || v.call.call.empty()) << name;
       EXPECT_EQ(v.facts_for(host).driver, fact::driver::host) << name;
     }
+}
+
+TEST(barrier_facts, over_nodes_nothing_orders_memory_but_what_it_carries) {
+  for (const auto* b : backends())
+    for (const auto& v : b->variants) {
+      auto p = at(b->name, v.name, host, 4);
+      const auto on_one = known_facts_of(p);
+      ASSERT_TRUE(on_one);
+      p.set("nodes", 2.0);
+      const auto over = known_facts_of(p);
+      EXPECT_NE(over->order, fact::order::both) << b->name << ":" << v.name;
+      EXPECT_EQ(over->orders_less(), on_one->orders_less()) << b->name << ":" << v.name;
+      if (v.facts.order == fact::order::inside_nodes) { EXPECT_EQ(v.facts.scope, fact::scope::nodes); }
+    }
+  EXPECT_EQ(known_facts_of(at("mpi", "default", host, 4))->order, fact::order::both);
+  EXPECT_EQ(known_facts_of(at("nodes", "leader", host, 4))->order, fact::order::inside_nodes);
 }
 
 TEST(barrier_facts, say_whom_a_barrier_never_joins) {

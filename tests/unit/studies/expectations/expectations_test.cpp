@@ -65,8 +65,8 @@ std::vector<result> results_in(const std::string& name) {
 
 TEST(expectations, follow_from_what_was_measured) {
   std::size_t found = 0;
-  for (const auto* name : {"h200x1-levels.json.xz", "h200x1-model.json", "h200x1-switch.json.xz",
-                           "h200x1-reduction.json.xz", "h200x4-reduction.json.xz"}) {
+  for (const auto* name : {"h200x1/levels.json.xz", "h200x1/model.json.xz", "h200x1/switch.json.xz",
+                           "h200x1/reduction.json.xz", "h200x4/reduction.json.xz"}) {
     const auto all = results_in(name);
     for (const auto* const s : studies()) {
       found += s->evaluate(all).expectations.size();

@@ -5,15 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
-#include "src/results/files/json_document.hpp"
+#include "src/results/files/result_file.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/shown_study.hpp"
 
@@ -223,6 +221,22 @@ TEST(products, a_machine_that_is_the_model_is_predicted_to_the_rounding) {
   EXPECT_EQ(compared, 84);
 }
 
+// Two tiles of one area: what an epilogue takes is the same for both, and no line goes through it.
+TEST(products, two_tiles_of_one_area_have_lines_too) {
+  constexpr made_up_tile two[] = {{0, {64, 64, 64}}, {4, {64, 64, 128}}};
+  const auto rows = read_rows<product_row>(made_up_rows(two), "x.csv");
+  std::vector<tile_profile> tiles;
+  for (const auto& one : profiles_of(rows.rows, few_sms)) tiles.push_back(one.second);
+  const machine_fit fit = fit_machine(tiles, rows.facts);
+  EXPECT_NEAR(fit.epilogue.line.ns(4.0 * 64 * 64), epilogue, 1);
+  EXPECT_GT(fit.load.line.per_ns, 0);
+  measured_study study;
+  study.facts = rows.facts;
+  study.products = rows.rows;
+  mgsync::evaluation shown;
+  EXPECT_NO_THROW(show(study, "", shown));
+}
+
 tile_profile simple_profile() {
   tile_profile p;
   p.tile = {64, 256, 64};
@@ -261,6 +275,96 @@ TEST(products, the_second_output_tile_of_a_block_is_another_than_those_after_it)
   const double second = of(2) - of(1), third = of(3) - of(2), fourth = of(4) - of(3);
   EXPECT_NEAR(second - third, 500, 0.01);
   EXPECT_NEAR(third, fourth, 0.01);
+}
+
+TEST(products, a_recording_that_is_the_simulation_lies_on_it) {
+  tile_profile p = simple_profile();
+  p.tile = {128, 128, 64};
+  p.next_tile.add(1, 90);
+  recorded_row row;
+  row.family = "wgmma", row.tile = p.tile, row.buffers = 2, row.blocks = 1, row.size = {256, 128, 192};
+  const sm_work work = work_with(p, row.size, {row.buffers, row.blocks}, 1);
+  std::vector<stage_times> tiles{*work.first, work.last};
+  std::vector<recorded_row> rows;
+  for (const activity& a : simulate(tiles, 3, {1, 1, 2, true}).activities) {
+    if (a.kind == activity_kind::load_b) continue;
+    row.what = a.kind == activity_kind::math     ? "multiply"
+               : a.kind == activity_kind::load_a ? "load"
+                                                 : "store";
+    row.output_tile = a.tile;
+    row.stage = a.tile * 3 + (row.what == "store" ? 2 : a.stage);
+    row.begin = static_cast<double>(a.begin) / ticks_per_ns * 2;  // cycles of 2 GHz
+    row.end = static_cast<double>(a.end) / ticks_per_ns * 2;
+    rows.push_back(row);
+  }
+  machine_facts facts;
+  facts.others["highest_clock_mhz"] = "2000";
+  const auto picture = recorded_over_simulated(rows, p, facts);
+  ASSERT_EQ(picture.tracks.size(), 6u);
+  std::size_t events = 0;
+  for (std::size_t i = 0; i < 6; i += 2) {
+    EXPECT_EQ(picture.tracks[i].events, picture.tracks[i + 1].events) << picture.tracks[i].name;
+    events += picture.tracks[i].events.size();
+  }
+  EXPECT_EQ(events, 6u + 6 + 2);
+  EXPECT_EQ(picture.tracks[0].name, "buffer 0, recorded");
+  EXPECT_EQ(picture.tracks[5].name, "C, simulated");
+  EXPECT_NE(picture.heading.caption.find("ends +0.0 % off, the last store +0.0 %"), std::string::npos);
+  facts.others["highest_clock_mhz"] = "1000";  // recorded is twice as long as simulated
+  EXPECT_NE(recorded_over_simulated(rows, p, facts).heading.caption.find("-50.0 %"), std::string::npos);
+}
+
+TEST(products, what_two_consumers_hide_is_not_hidden_twice) {
+  tile_profile p = simple_profile();
+  p.next_tile.add(1, 60);
+  p.later_tile.add(1, 60);
+  const auto of = [&](int tiles) { return simulated_ns(row_of({64 * tiles, 256, 640}, 1), p, 1); };
+  const double third = of(3) - of(2);
+  p.consumers = 2;
+  EXPECT_NEAR(of(3) - of(2), third, 0.01);
+  EXPECT_NEAR(third, 10 * 100 + 60, 0.01);
+}
+
+TEST(products, rows_that_begin_inside_a_line_are_slower_by_what_was_measured) {
+  tile_profile p = simple_profile();
+  p.row_starts = {{16, {}, {}}, {128, {}, {}}};
+  p.row_starts[0].stage.add(1, 170);
+  p.row_starts[1].of_many.add(1, 100);
+  p.row_starts[1].of_many.add(3, 140);
+  const auto of = [&](extent size) { return simulated_ns(row_of(size, 1), p, 1); };
+  EXPECT_NEAR(of({64, 256, 2048 - 8}) - of({64, 256, 1984 - 8}), 170, 0.01);
+  EXPECT_NEAR(of({64, 256, 2048}) - of({64, 256, 1984}), 100, 0.01);
+  EXPECT_NEAR(of({64, 256, 2048 - 16}) - of({64, 256, 1984 - 16}), 100,
+              0.01);  // not measured: as whole lines
+  // Two output tiles and 2.0 megabytes: half way between what one and three take.
+  const extent two{128, 256, 2472};
+  ASSERT_NEAR(megabytes_of(two), 2.03, 0.01);
+  EXPECT_EQ(row_start_bytes(two.k), 16);
+  p.row_starts[0].bytes = 128;
+  EXPECT_NEAR(stage_ns(p, {128, 256, 2432}, 1, 1), 170, 0.01);
+  p.row_starts.erase(p.row_starts.begin());
+  EXPECT_NEAR(stage_ns(p, {128, 256, 2432}, 1, 1), 120, 1);
+}
+
+TEST(products, nothing_is_read_faster_than_memory_gives_it) {
+  tile_profile p = simple_profile();
+  p.unshared.add(10, 300);
+  p.unshared.add(20, 900);
+  const extent size{64, 256, 64 * 500};             // 20.48 megabytes of A and B, 500 stages
+  EXPECT_NEAR(stage_ns(p, size, 1, 4), 100, 0.01);  // 37 ns a stage
+  p.unshared.add(20, 9000);
+  EXPECT_NEAR(stage_ns(p, size, 1, 4), 9000 * 20.48 / 500, 1);
+  EXPECT_NEAR(stage_ns(p, {64, 256, 640}, 1, 4), 100, 0.01);
+}
+
+TEST(products, output_tiles_after_the_fourth_may_take_longer) {
+  tile_profile p = simple_profile();
+  p.next_tile.add(1, 200);
+  p.later_tile.add(1, 200);
+  p.wide_tile.add(1, 800);
+  const auto of = [&](int tiles) { return simulated_ns(row_of({64 * tiles, 256, 640}, 1), p, 1); };
+  EXPECT_NEAR(of(4) - of(3), 1000 + 200, 0.01);
+  EXPECT_NEAR(of(10) - of(4), 6 * (1000 + 800), 1);
 }
 
 TEST(products, what_is_shown_has_every_part_and_notices_a_machine_that_is_not_the_model) {
@@ -391,10 +495,8 @@ const measured_study& committed() {
   static const auto all = [] {
     std::vector<result> results;
     for (const char* kernel : {"synthetic", "wgmma", "mma"}) {
-      const std::string name = fmt::format("{}/h200x1-pipeline-{}.json", MGSYNC_RESULTS, kernel);
-      std::ifstream file(name, std::ios::binary);
-      for (auto& one : parse_json(std::string{std::istreambuf_iterator<char>(file), {}}, name).results)
-        results.push_back(std::move(one));
+      const auto file = fmt::format("{}/h200x1/pipeline-{}.json.xz", MGSYNC_RESULTS, kernel);
+      for (auto& one : read_result_file(file).document.results) results.push_back(std::move(one));
     }
     return studies_in(results);
   }();

@@ -45,6 +45,28 @@ TEST(kernel_rows, calibration_never_has_a_size_that_is_held_out) {
     }
 }
 
+TEST(kernel_rows, calibration_has_rows_of_k_that_begin_anywhere_and_products_that_leave_the_l2_cache) {
+  for (const gemm_family* family : gemm_families)
+    for (int i = 0; i < static_cast<int>(family->instances.size()); ++i) {
+      std::map<std::pair<std::string, int>, std::set<int>> stages_by_start;
+      double most = 0, tall = 0;
+      int waves_of_wide = 0;
+      for (const auto& r : product_settings({family, i, 1}, h200, {})) {
+        if (r.set == "start" || r.set == "many")
+          stages_by_start[{r.set, row_start_bytes(r.size.k)}].insert(stages(r.size, r.tile));
+        if (r.set == "many") most = std::max(most, megabytes_of(r.size));
+        if (r.set == "tall") tall = std::max(tall, loaded_megabytes_of(r.size));
+        if (r.set == "wide") waves_of_wide = waves(r.size, r.tile, h200.sms);
+        if (r.set == "wide" || r.set == "many") { EXPECT_EQ(output_tiles(r.size, r.tile) % h200.sms, 0); }
+      }
+      ASSERT_EQ(stages_by_start.size(), 7u);
+      for (const auto& [_, depths] : stages_by_start) EXPECT_EQ(depths.size(), 2u);
+      EXPECT_GT(most, 80);
+      EXPECT_GT(tall, 100);
+      EXPECT_GE(waves_of_wide, 8);
+    }
+}
+
 TEST(kernel_rows, are_the_same_each_time_and_others_for_another_kernel) {
   const std::vector<std::string> random{"random"};
   const auto once = product_settings({&mma_family, 3, 1}, h200, read_sizes(random)),
@@ -183,6 +205,40 @@ TEST(product_checker, passes_right_products_and_catches_wrong_ones) {
   EXPECT_EQ(good.void_because(), "");
   product_checker infinite(plan_of_two_checks());
   EXPECT_FALSE(checked(infinite, std::numeric_limits<double>::infinity(), 900).passed);
+}
+
+TEST(product_checker, checks_the_recorded_product_too_and_keeps_what_was_recorded) {
+  auto plan = plan_of_two_checks();
+  plan->is_recorded = true;
+  product_checker p(plan);
+  const auto asked = p.next();
+  ASSERT_EQ(asked->orders.size(), 5u);
+  EXPECT_EQ(asked->orders.back().units, 2u);
+  EXPECT_EQ(asked->orders.back().fault, "");
+  std::vector<seen> came;
+  for (const auto& o : asked->orders) {
+    const double error = o.fault.empty() ? 0.1 : 900;
+    came.push_back(timed(o, "error", error));
+    came.back().checked = check_of_product(error, "64 x 64 x 64");
+  }
+  recorded_row row;
+  row.family = "wgmma";
+  row.size = {64, 64, 128};
+  row.what = "load";
+  row.stage = 1;
+  row.begin = 100, row.end = 350;
+  came.back().own = std::vector<recorded_row>{row};
+  p.take(*asked, came);
+  EXPECT_TRUE(p.judge().passed);
+  EXPECT_EQ(p.judge().rounds, 3u);
+  result r;
+  p.add_to(r);
+  ASSERT_EQ(r.attachments.size(), 1u);
+  const auto rows = read_rows<recorded_row>(r.attachments[0].content, "x").rows;
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].what, "load");
+  EXPECT_EQ(rows[0].size, row.size);
+  EXPECT_EQ(rows[0].end, 350);
 }
 
 TEST(product_checker, keeps_every_time_for_the_result) {

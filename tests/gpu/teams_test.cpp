@@ -1,0 +1,94 @@
+// Overlapping teams in one kernel: slices of one GPU's blocks that stand for GPUs, in all orders of three
+// pairs that form a ring; and the library's own path from a group to a team.
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "src/base/cuda.hpp"
+#include "tests/gpu/needs_gpus.hpp"
+#include "tests/gpu/virtual_gpus.hpp"
+#include "tests/gpu/virtual_kernels.hpp"
+#include "tests/race/team_plan.hpp"
+
+namespace mgsync::test { namespace {
+
+using namespace std::chrono_literals;
+
+cuda::memory on_gpu(const std::vector<unsigned>& words) {
+  auto memory = cuda::memory::on_gpu(0, words.size() * sizeof words[0]);
+  cuda::check(cudaMemcpy(memory.get(), words.data(), words.size() * sizeof words[0], cudaMemcpyDefault),
+              "words");
+  return memory;
+}
+
+struct found_words {
+  unsigned wrong, given_up;
+};
+
+found_words run(const race::team_plan& plan) {
+  virtual_gpus one(plan.blocks, plan.teams[0], 5000ms, plan.members),
+      two(plan.blocks, plan.teams[1], 5000ms, plan.members),
+      three(plan.blocks, plan.teams[2], 5000ms, plan.members);
+  three_teams teams{{one.handles(), two.handles(), three.handles()}};
+  std::vector<unsigned> known;
+  for (const auto& step : plan.knowledge())
+    for (const auto& member : step) known.insert(known.end(), member.begin(), member.end());
+  auto count = static_cast<unsigned>(plan.steps.size());
+  const auto steps = on_gpu(plan.steps), seen = on_gpu(known);
+  const auto words = on_gpu(std::vector<unsigned>(plan.workers() * count)), found = on_gpu({0, 0});
+  const unsigned *steps_at = steps.as<unsigned>(), *known_at = seen.as<unsigned>();
+  unsigned *words_at = words.as<unsigned>(), *found_at = found.as<unsigned>();
+  void* arguments[] = {&teams, &steps_at, &count, &known_at, &words_at, &found_at};
+  cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(team_rounds_kernel()), plan.workers(),
+                                          64, arguments, 0, nullptr),
+              "launching slices");
+  found_words result{};
+  cuda::check(cudaMemcpy(&result, found_at, sizeof result, cudaMemcpyDefault), "what was found");
+  EXPECT_FALSE(one.given_up() || two.given_up() || three.given_up());
+  return result;
+}
+
+TEST(teams, that_overlap_are_barriers_in_every_order) {
+  MGSYNC_NEEDS_GPUS(1);
+  for (const auto& teams : std::vector<std::vector<std::vector<unsigned>>>{
+           {{0, 1}, {1, 2}, {2, 0}}, {{0, 1}, {1, 2}, {0, 1, 2}}, {{1, 0}, {2, 1}, {2}}}) {
+    std::vector<unsigned> order{0, 1, 2};
+    do {
+      race::team_plan plan{3, blocks_of_team_rounds, teams, {}};
+      for (unsigned i = 0; i < 300; ++i) plan.steps.push_back(order[i % 3]);
+      const auto found = run(plan);
+      EXPECT_EQ(found.wrong, 0u);
+      EXPECT_EQ(found.given_up, 0u);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+TEST(teams, of_a_group_have_handles_of_their_own) {
+  MGSYNC_NEEDS_GPUS(1);
+  multi_grid grids(gpus_here() < 2 ? std::vector<int>{0} : std::vector<int>{0, 1}, 2s);
+  grids.resize(8);
+  const unsigned last = grids.gpus() - 1, team = grids.make_team({last});
+  EXPECT_EQ(team, 1u);
+  for (const std::vector<unsigned>& wrong : {std::vector<unsigned>{}, {0, 0}, {grids.gpus()}})
+    EXPECT_THROW(grids.make_team(wrong), usage_error);
+  for (const unsigned none : {0u, 2u}) EXPECT_THROW(grids.team_handle(none, 8), usage_error);
+  EXPECT_THROW(grids.team_handle(1, 9), usage_error) << "not prepared";
+  grids.prepare(team_of_group_rounds_kernel(), 16, 64);
+  for (const unsigned blocks : {8u, 16u}) {  // known before the team was made, and behind it
+    const auto passed = grids.allocate(sizeof(unsigned));
+    grids.launch_each(team_of_group_rounds_kernel(), blocks, 64, 0, {}, [&](unsigned local) {
+      return std::tuple(grids.team_handle(team, blocks, local), 20u, passed.part_as<unsigned>(last));
+    });
+    grids.wait();
+    unsigned count = 0;
+    ASSERT_EQ(cudaMemcpy(&count, passed.part(last), sizeof count, cudaMemcpyDefault), cudaSuccess);
+    EXPECT_EQ(count, 20 * blocks * 64);
+  }
+  grids.reset();
+  EXPECT_EQ(grids.team_handle(team, 8, grids.local_gpus() - 1).gpus, 1u);
+}
+
+}}  // namespace mgsync::test
