@@ -25,7 +25,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr unsigned threads = 64;           // of a block
 constexpr std::size_t guard_bytes = 4096;  // on either side of a member's memory
-constexpr unsigned char untouched = 0xa5;
+constexpr unsigned char guard_byte = 0xa5;
 constexpr std::chrono::milliseconds for_a_round(
     1);  // a kernel has so much time for each, beside the patience
 
@@ -91,7 +91,7 @@ class gpu_trial {
   // The first values of all members, with a pattern around them.
   void start_all() {
     for (unsigned m = 0; m < shape_.members; ++m) {
-      std::vector<unsigned char> image(part_bytes() + 2 * guard_bytes, untouched);
+      std::vector<unsigned char> image(part_bytes() + 2 * guard_bytes, guard_byte);
       of_.start(image.data() + guard_bytes, m, &shape_);
       const cuda::device_scope scope(gpu_of(m));
       cuda::check(cudaMemcpy(parts_[m].get(), image.data(), image.size(), cudaMemcpyHostToDevice),
@@ -265,7 +265,7 @@ class gpu_trial {
       std::vector<unsigned char> image(part_bytes() + 2 * guard_bytes);
       cuda::check(cudaMemcpy(image.data(), parts_[m].get(), image.size(), cudaMemcpyDeviceToHost),
                   "reading a member's memory");
-      const auto whole = [](unsigned char byte) { return byte == untouched; };
+      const auto whole = [](unsigned char byte) { return byte == guard_byte; };
       if (!std::all_of(image.begin(), image.begin() + guard_bytes, whole) ||
           !std::all_of(image.end() - guard_bytes, image.end(), whole))
         return {ending::overran, rounds,
