@@ -106,7 +106,7 @@ TEST(doubts, travel_through_a_store) {
   EXPECT_EQ(read_store(file).finished[0].doubts, one.doubts);
 }
 
-result_file file_of(const char* name, result one) {
+result_file file_with(const char* name, result one) {
   result_file file;
   file.name = name;
   file.complete = true;
@@ -121,21 +121,21 @@ TEST(doubts, of_all_files_count_when_they_are_merged) {
   other.doubts = {more_crowded, stolen};
   for (const auto unit : {replication::batches, replication::processes}) {
     const auto merged =
-        merge_results(std::vector{file_of("1", doubted("a", {crowded})), file_of("2", other)}, unit);
+        merge_results(std::vector{file_with("1", doubted("a", {crowded})), file_with("2", other)}, unit);
     ASSERT_EQ(merged.document.results.size(), 1U);
     EXPECT_EQ(merged.document.results[0].doubts, (std::vector{more_crowded, stolen}));
   }
   // Two runs that each have one regime have two together.
   const auto apart =
-      merge_results(std::vector{file_of("1", doubted("a", {})),
-                                file_of("2", test::measured(test::a_point("a", "default", 2), 3, 2))},
+      merge_results(std::vector{file_with("1", doubted("a", {})),
+                                file_with("2", test::measured(test::a_point("a", "default", 2), 3, 2))},
                     replication::batches);
   ASSERT_EQ(apart.document.results[0].doubts.size(), 1U);
   EXPECT_EQ(apart.document.results[0].doubts[0].kind, doubt_kinds::regimes);
 }
 
 TEST(doubts, are_carried_by_a_comparison) {
-  const auto document = [](result one) { return file_of("", std::move(one)).document; };
+  const auto document = [](result one) { return file_with("", std::move(one)).document; };
   const std::vector base{document(doubted("a", {}))}, now{document(doubted("a", {crowded}))};
   const auto compared = compare(base, now);
   ASSERT_EQ(compared.points.size(), 1U);
@@ -148,7 +148,7 @@ TEST(doubts, are_carried_by_a_comparison) {
 }
 
 TEST(doubts, are_a_column_of_the_csv_where_there_are_any) {
-  json_document document = file_of("", doubted("a", {crowded})).document;
+  json_document document = file_with("", doubted("a", {crowded})).document;
   EXPECT_NE(format_csv(document).find(",notes,doubts\r\n"), std::string::npos);
   EXPECT_NE(format_csv(document).find("," + crowded.text + "\r\n"), std::string::npos);
   document.results[0].doubts.clear();

@@ -63,6 +63,8 @@ TEST(barrier_facts, say_what_a_program_can_call) {
                          "nccl:stream",
                          "nccl:graph-registered",
                          "nccl:stream-registered",
+                         "nvshmem:block",
+                         "nvshmem:warp",
                          "mpi:default"};
   EXPECT_EQ(callable(gpu, 2, 2), of_kernels);
   auto one_process = of_kernels;
