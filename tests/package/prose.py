@@ -9,10 +9,10 @@ import pathlib
 import re
 import sys
 
-ALL = 26900  # words of all pages together
+ALL = 25800  # words of all pages together
 PAGE = 1200  # words of one page, and of those that have a bound of their own:
 LONGER = {
-    "docs/extending.md": 1450,
+    "docs/extending.md": 1300,
     "docs/method.md": 1500,
     "docs/papers.md": 1400,
 }
