@@ -1,6 +1,7 @@
 // The fields of a machine's JSON, named once for writing and for reading.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ struct description {
 void fields(auto& way, package& p) {
   way.needs("id", p.id);
   way("model", p.model);
+  way("tray", p.tray);
 }
 
 void fields(auto& way, numa_node& n) {
@@ -122,12 +124,58 @@ inline auto as_end(link_end& end) {
                  }};
 }
 
+// Written only where it is so.
+void if_true(auto& way, std::string_view key, bool& value) {
+  way(key, told_as{value, [](bool is) { return is ? std::optional(true) : std::nullopt; },
+                   [](const std::optional<bool>& told, auto&) { return told.value_or(false); }});
+}
+
 void fields(auto& way, link& l) {
   way.needs("a", as_end(l.a));
   way.needs("b", as_end(l.b));
   way("width", l.width, 1024);
   way("version", l.version, 1000);
   way("gbps_each", l.gbps_each);
+  if_true(way, "c2c", l.c2c);
+}
+
+// {"pix": "0", "node": "1-3"}: GPUs by how near they are.
+inline auto as_paths(std::vector<pcie_path>& paths) {
+  return told_as{
+      paths,
+      [](const std::vector<pcie_path>& by_gpu) {
+        std::map<std::string, std::vector<int>> gpus;
+        for (std::size_t i = 0; i < by_gpu.size(); ++i)
+          if (by_gpu[i] != pcie_path::unknown)
+            gpus[std::string(mgsync::to_string(by_gpu[i]))].push_back(static_cast<int>(i));
+        std::map<std::string, std::string> told;
+        for (const auto& [word, list] : gpus) told[word] = write_cpu_list(list);
+        return told;
+      },
+      [](const std::map<std::string, std::string>& told, auto& place) {
+        std::vector<pcie_path> by_gpu;
+        for (const auto& [word, list] : told) {
+          const auto path = from_word<pcie_path>(word);
+          const auto gpus = parse_cpu_list(list);
+          if (!path || *path == pcie_path::self || !gpus || (!gpus->empty() && gpus->back() >= max_gpus))
+            place.expected("words of pix, pxb, phb, node and sys, each with a list of GPUs such as \"0-3\"");
+          for (const int gpu : *gpus) {
+            const auto at = static_cast<std::size_t>(gpu);
+            if (by_gpu.size() <= at) by_gpu.resize(at + 1, pcie_path::unknown);
+            by_gpu[at] = *path;
+          }
+        }
+        return by_gpu;
+      }};
+}
+
+void fields(auto& way, nic& n) {
+  way.needs("id", n.id);
+  way("name", n.name);
+  way("interface", n.interface);
+  way("pci_bus_id", n.pci_bus_id);
+  way("numa", n.numa);
+  way("gpus", as_paths(n.gpu_paths));
 }
 
 void facts(auto& way, peer& p) {
@@ -161,6 +209,7 @@ void fields(auto& way, description& d) {
   way("cuda_problem", d.of.cuda_problem);
   way("switches", d.of.switches, max_gpus);
   way("links", d.of.links, max_links);
+  way("nics", d.of.nics, max_gpus);
   way("usual_peer", d.usual);
   way("peers", d.peers, max_links);
   way("notes", d.of.notes);

@@ -97,6 +97,14 @@ void check(const description& d) {
     end("a", m.links[i].a);
     end("b", m.links[i].b);
     if (m.links[i].a == m.links[i].b) expected(at.path("b"), "another end than a");
+    if (m.links[i].c2c && (m.links[i].a.kind == end_kind::cpu) == (m.links[i].b.kind == end_kind::cpu))
+      expected(at.path("c2c"), "false: NVLink-C2C joins a GPU and a CPU");
+  }
+  for (std::size_t i = 0; i < m.nics.size(); ++i) {
+    const entry at{"nics", i};
+    at.in_order(m.nics[i].id);
+    const auto paths = m.nics[i].gpu_paths.size();
+    at.exists("gpus", "GPU", static_cast<int>(paths) - 1, paths <= m.gpus.size());
   }
   for (std::size_t i = 0; i < d.peers.size(); ++i) {
     const entry at{"peers", i};
@@ -146,6 +154,8 @@ machine read_description(std::string_view text, std::string_view origin) {
     auto d = from_json<description>(text, "", how);
     check(d);
     d.of.cores = cores_of(d.cores);
+    for (auto& n : d.of.nics)
+      if (!n.gpu_paths.empty()) n.gpu_paths.resize(d.of.gpus.size(), pcie_path::unknown);
     d.of.peers =
         d.usual ? peers_of(d.usual->facts, d.peers, static_cast<int>(d.of.gpus.size())) : std::move(d.peers);
     return std::move(d.of);

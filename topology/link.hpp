@@ -21,6 +21,7 @@ struct link {
   int width = 1;
   int version = 0;       // NVLink generation; 0: unknown
   double gbps_each = 0;  // one direction, one link, GB/s; 0: unknown
+  bool c2c = false;      // NVLink-C2C, between a GPU and the CPU beside it
   bool operator==(const link&) const = default;
 };
 

@@ -12,8 +12,9 @@
 namespace mgsync::topology {
 
 struct package {
-  int id = 0;         // logical index
-  std::string model;  // CPU model name; may be empty
+  int id = 0;                              // logical index
+  std::string model;                       // CPU model name; may be empty
+  std::optional<int> tray = std::nullopt;  // the compute tray of a rack that it is in; absent: no source told
   bool operator==(const package&) const = default;
 };
 
@@ -27,6 +28,17 @@ struct nvswitch {
   int id = 0;
   std::string pci_bus_id;  // empty: not visible (virtual machine), inferred from the links that end in no GPU
   bool operator==(const nvswitch&) const = default;
+};
+
+// A network card with a PCI device of its own, by the names that libraries ask for.
+struct nic {
+  int id = 0;
+  std::string name;       // "mlx5_0", of verbs (NCCL_IB_HCA); without verbs the interface's; may be empty
+  std::string interface;  // "ib0" (NCCL_SOCKET_IFNAME); may be empty
+  std::string pci_bus_id;
+  std::optional<int> numa;           // OS index of the nearest NUMA node
+  std::vector<pcie_path> gpu_paths;  // by GPU id, how near it is; empty: unknown
+  bool operator==(const nic&) const = default;
 };
 
 // A limit on CPU time, not on the number of processors: threads that use more are stopped for the rest of
@@ -52,6 +64,7 @@ struct machine {
       cuda_problem;  // why CUDA shows fewer GPUs than NVML, a sentence; empty: it does not, or unknown
   std::vector<nvswitch> switches;
   std::vector<link> links;
+  std::vector<nic> nics;
   std::vector<peer> peers;         // one per ordered pair that was asked
   std::vector<std::string> notes;  // what a source could not tell, one sentence each
   bool operator==(const machine&) const = default;

@@ -89,6 +89,18 @@ void write_pcie(std::string& out, const machine& m, const drawing& d) {
                          g.pcie_gbps ? fmt::format(", label=\"PCIe {:.0f} GB/s\"", *g.pcie_gbps) : "");
 }
 
+void write_nics(std::string& out, const machine& m) {
+  for (const auto& n : m.nics) {
+    out += fmt::format("nic{} [label=\"NIC {}\", fillcolor=\"#fdebd8\", height=0.3];\n", n.id,
+                       dot_text(nic_name(n)));
+    const auto near = near_gpus(n);
+    for (const int gpu : near) out += fmt::format("nic{} -- gpu{} [color=\"#b35900\"];\n", n.id, gpu);
+    if (near.empty() && n.numa &&
+        std::any_of(m.numa_nodes.begin(), m.numa_nodes.end(), [&](auto& node) { return node.id == *n.numa; }))
+      out += fmt::format("numa{} -- nic{} [color=\"#b35900\"];\n", *n.numa, n.id);
+  }
+}
+
 // In a mesh the lines cross too often for labels.
 void write_legend(std::string& out, const drawing& d) {
   std::map<int, std::string> kinds;
@@ -119,7 +131,11 @@ std::string write_dot(const machine& m) {
   for (const auto& b : d.cpu)
     for (const auto& n : m.numa_nodes)
       if (n.package == b.to && (m.gpus[static_cast<std::size_t>(b.from)].numa == n.id))
-        out += edge(fmt::format("numa{}", n.id), fmt::format("gpu{}", b.from), d, b, "");
+        out += b.c2c ? fmt::format(
+                           "numa{} -- gpu{} [penwidth=2, color=\"#7b3fc4:white:#7b3fc4\", label=\"{}\"];\n",
+                           n.id, b.from, bundle_label(b))
+                     : edge(fmt::format("numa{}", n.id), fmt::format("gpu{}", b.from), d, b, "");
+  write_nics(out, m);
   for (std::size_t i = 0; i < d.bars.size(); ++i)
     out += fmt::format("bar{} [label=\"{}\", fillcolor=\"#d5e8d4\", width={:.1f}];\n", i,
                        dot_text(d.bars[i].label),

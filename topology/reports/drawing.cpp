@@ -45,7 +45,7 @@ int bar_of(const drawing& d, int nvswitch) {
 void add(std::vector<bundle>& bundles, int from, int to, const link& l) {
   auto found =
       std::find_if(bundles.begin(), bundles.end(), [&](auto& b) { return b.from == from && b.to == to; });
-  if (found == bundles.end()) found = bundles.insert(bundles.end(), {from, to, 0, 0});
+  if (found == bundles.end()) found = bundles.insert(bundles.end(), {from, to, 0, 0, l.c2c});
   found->links += l.width;
   found->gbps += l.width * l.gbps_each;
 }
@@ -65,7 +65,7 @@ void add_links(drawing& d, const machine& m) {
       if (from != to) add(d.trunks, std::min(from, to), std::max(from, to), l);
     }
   }
-  for (const auto* bundles : {&d.up, &d.direct, &d.trunks, &d.cpu})
+  for (const auto* bundles : {&d.up, &d.direct, &d.trunks})
     for (const auto& b : *bundles) {
       d.most_gbps = std::max(d.most_gbps, b.gbps);
       d.most_links = std::max(d.most_links, b.links);
@@ -96,13 +96,60 @@ drawing drawing_of(const machine& m) {
   return d;
 }
 
+// The nearest GPUs are those of the least path, as far as a PCIe switch or a host bridge joins them.
+std::vector<int> near_gpus(const nic& n) {
+  std::vector<int> near;
+  const auto least = std::min_element(n.gpu_paths.begin(), n.gpu_paths.end());
+  if (least == n.gpu_paths.end() || *least > pcie_path::phb) return near;
+  for (std::size_t i = 0; i < n.gpu_paths.size(); ++i)
+    if (n.gpu_paths[i] == *least) near.push_back(static_cast<int>(i));
+  return near;
+}
+
+std::string nic_name(const nic& n) {
+  return !n.name.empty() ? n.name : !n.interface.empty() ? n.interface : fmt::format("NIC {}", n.id);
+}
+
+std::vector<unit> units_of(const machine& m) {
+  std::map<std::pair<bool, int>, unit> by_place;  // trays, then packages
+  std::map<int, unit*> of_node;
+  for (const auto& p : m.packages) {
+    auto& u = by_place[{!p.tray, p.tray.value_or(p.id)}];
+    u.title = fmt::format("{} {}", p.tray ? "tray" : "package", p.tray.value_or(p.id));
+    u.packages.push_back(p.id);
+    for (const auto& n : m.numa_nodes)
+      if (n.package == p.id) of_node[n.id] = &u;
+  }
+  unit rest{"no NUMA node known", {}, {}, {}};
+  const auto home = [&](const std::optional<int>& numa) -> unit& {
+    const auto found = numa ? of_node.find(*numa) : of_node.end();
+    return found == of_node.end() ? rest : *found->second;
+  };
+  for (const auto& g : m.gpus) home(g.numa).gpus.push_back(g.id);
+  for (const auto& n : m.nics) {
+    const auto near = near_gpus(n);
+    home(near.empty() ? n.numa : m.gpus[static_cast<std::size_t>(near.front())].numa).nics.push_back(n.id);
+  }
+  std::vector<unit> units;
+  for (auto& [place, u] : by_place) units.push_back(std::move(u));
+  if (!rest.gpus.empty() || !rest.nics.empty()) units.push_back(std::move(rest));
+  return units;
+}
+
+bool is_folded(const machine& m) {
+  return m.gpus.size() > most_unfolded && std::none_of(m.links.begin(), m.links.end(), [](auto& l) {
+           return l.a.kind == end_kind::gpu && l.b.kind == end_kind::gpu;
+         });
+}
+
 double line_width(const drawing& d, const bundle& b) {
   const double share = d.most_gbps > 0 && b.gbps > 0 ? b.gbps / d.most_gbps : double(b.links) / d.most_links;
-  return 1.2 + 5.8 * share;
+  return 1.2 + 5.8 * std::min(share, 1.0);
 }
 
 std::string bundle_label(const bundle& b) {
   const auto links = counted(b.links, "link");
+  if (b.c2c) return b.gbps > 0 ? fmt::format("NVLink-C2C, {:.0f} GB/s", b.gbps) : "NVLink-C2C";
   return b.gbps > 0 ? fmt::format("{}, {:.0f} GB/s", links, b.gbps) : links;
 }
 
@@ -111,17 +158,19 @@ std::string machine_title(const machine& m) {
   if (m.gpus.empty()) return fmt::format("{}: no GPU", host);
   const bool alike =
       std::all_of(m.gpus.begin(), m.gpus.end(), [&](auto& g) { return g.name == m.gpus.front().name; });
+  const bool c2c = std::any_of(m.links.begin(), m.links.end(), [](auto& l) { return l.c2c; });
   const bool cpu_only = std::all_of(m.links.begin(), m.links.end(), [](auto& l) {
     return l.a.kind == end_kind::cpu || l.b.kind == end_kind::cpu;
   });
   const std::string how = m.links.empty()      ? "no NVLink"
                           : switches_hidden(m) ? "NVLink switched, switches not visible"
-                          : cpu_only           ? "NVLink to the CPU"
+                          : cpu_only           ? (c2c ? "NVLink-C2C to the CPU" : "NVLink to the CPU")
                           : m.switches.empty()
                               ? "NVLink between pairs"
                               : fmt::format("NVLink switched by {} NVSwitches", m.switches.size());
-  return fmt::format("{}: {} x {}, {}", host, m.gpus.size(),
-                     alike && !m.gpus.front().name.empty() ? m.gpus.front().name : "GPU", how);
+  return fmt::format("{}: {} x {}, {}{}", host, m.gpus.size(),
+                     alike && !m.gpus.front().name.empty() ? m.gpus.front().name : "GPU", how,
+                     c2c && !cpu_only ? ", NVLink-C2C to the CPUs" : "");
 }
 
 std::string short_model(const gpu& g) {

@@ -21,6 +21,7 @@ struct bundle {
   int to = 0;    // GPU id (direct), bar (up), package (cpu), bar (trunks)
   int links = 0;
   double gbps = 0;  // of all, one direction; 0: unknown
+  bool c2c = false;
 };
 
 // GPUs that share a PCIe switch, by the words PIX and PXB.
@@ -33,6 +34,22 @@ struct drawing {
 };
 
 drawing drawing_of(const machine&);
+
+// What a picture of many GPUs is folded into: a tray of a rack, or where no source named trays a package.
+struct unit {
+  std::string title;  // "tray 3"
+  std::vector<int> packages, gpus, nics;
+};
+std::vector<unit> units_of(const machine&);
+
+// Whether a picture shows units in rows rather than all GPUs side by side: of more GPUs than a screen is
+// wide, unless links between pairs must be seen.
+inline constexpr std::size_t most_unfolded = 16;
+bool is_folded(const machine&);
+
+// The GPUs that a network card shares a PCIe switch or a host bridge with, those of the shortest path.
+std::vector<int> near_gpus(const nic&);
+std::string nic_name(const nic&);
 
 // 1.2 (thinnest) to 7 points, by bandwidth, or by the number of links where no bandwidth is known.
 double line_width(const drawing&, const bundle&);

@@ -32,6 +32,8 @@ std::string write_json(std::span<const rank_view>, const report_request&);
 std::string write_xml(const machine&);
 std::string write_dot(const machine&);
 std::string write_svg(const machine&);
+// Of many GPUs: trays (or packages) in rows, on the switches that join them.
+std::string write_folded_svg(const machine&);
 
 // The matrix of GPUs as `nvidia-smi topo -m` prints it, a line per GPU.
 std::string write_matrix(const machine&);

@@ -10,15 +10,15 @@
 #include "topology/cpu_list.hpp"
 #include "topology/reports/drawing.hpp"
 #include "topology/reports/reports.hpp"
+#include "topology/reports/svg_parts.hpp"
 
 namespace mgsync::topology {
 namespace {
 
-constexpr double gpu_width = 108, gpu_height = 66, gap = 18, margin = 24, cpu_top = 56, cpu_height = 84;
-constexpr double gpu_top = cpu_top + cpu_height + 74, gpu_bottom = gpu_top + gpu_height;
-constexpr double bar_height = 34, bar_gap = 92, numa_least = 210;
-constexpr double letter = 0.56, bold_letter = 0.68;  // their widths, of this font, by its size
-constexpr std::string_view link_color = "#2f7d32", pcie_color = "#8a8f98", ink = "#1b1f24";
+using namespace svg_parts;
+
+constexpr double gpu_width = 108, gpu_height = 66, gap = 18, margin = 24, cpu_top = 56, nic_height = 24;
+constexpr double bar_height = 34, least_cpu_height = 84, c2c_room = 30, bar_gap = 92, numa_least = 210;
 
 struct box {
   double x = 0, width = 0;
@@ -33,85 +33,32 @@ struct column {
   box place;
 };
 
+// A network card above the GPUs that it is nearest to.
+struct nic_chip {
+  int nic = 0;
+  box place;
+  std::size_t row = 0;  // from the GPUs up
+};
+
 class painter {
  public:
   explicit painter(const machine& m) : machine_(m), drawing_(drawing_of(m)) {}
 
   std::string paint() {
     place_columns();
+    place_nics();
     paint_packages();
     paint_pcie();
+    paint_nics();
     paint_gpus();
     paint_bars();
     paint_arcs();
     paint_legend();
-    const auto w = std::lround(width_), h = std::lround(bottom_ + margin);
     const auto title = text(margin, 32, 18, ink, machine_title(machine_), "start", "bold");
-    return enclosing("svg",
-                     {{"xmlns", "http://www.w3.org/2000/svg"},
-                      {"width", w},
-                      {"height", h},
-                      {"viewBox", fmt::format("0 0 {} {}", w, h)},
-                      {"font-family", "Helvetica, Arial, sans-serif"}},
-                     fmt::format("\n{}{}{}{}{}", rectangle(0, 0, width_, bottom_ + margin, "white", ""),
-                                 title, back_, lines_, front_)) +
-           "\n";
+    return picture(width_, bottom_ + margin, title + back_ + lines_ + front_);
   }
 
  private:
-  static std::string text(double x, double y, double size, std::string_view color, const std::string& what,
-                          std::string_view anchor = "middle", std::string_view weight = "") {
-    return element("text",
-                   {{"x", x},
-                    {"y", y},
-                    {"font-size", std::lround(size)},
-                    {"fill", color},
-                    {"text-anchor", anchor},
-                    {"font-weight", weight}},
-                   what) +
-           "\n";
-  }
-  static std::string rectangle(double x, double y, double w, double h, std::string_view fill,
-                               std::string_view stroke, std::string_view dashes = "") {
-    return element("rect", {{"x", x},
-                            {"y", y},
-                            {"width", w},
-                            {"height", h},
-                            {"rx", stroke.empty() ? "" : "6"},
-                            {"fill", fill},
-                            {"stroke", stroke},
-                            {"stroke-dasharray", dashes}}) +
-           "\n";
-  }
-  static std::string line(double x1, double y1, double x2, double y2, std::string_view color, double width) {
-    return element(
-               "line",
-               {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"stroke", color}, {"stroke-width", width}}) +
-           "\n";
-  }
-  // From one end down to `depth`, and to the other end.
-  static std::string arc(double x1, double y1, double x2, double y2, double depth, std::string_view color,
-                         double width) {
-    return element("path",
-                   {{"d", fmt::format("M {0:.1f} {1:.1f} C {0:.1f} {4:.1f} {2:.1f} {4:.1f} {2:.1f} {3:.1f}",
-                                      x1, y1, x2, y2, depth)},
-                    {"fill", "none"},
-                    {"stroke", color},
-                    {"stroke-width", width}}) +
-           "\n";
-  }
-  // A label on white, so that lines behind it do not make it unreadable.
-  static std::string label(double x, double y, const std::string& what) {
-    const double width = width_of(what, 6.2) + 6;
-    return element("rect", {{"x", x - width / 2},
-                            {"y", y - 11.5},
-                            {"width", width},
-                            {"height", 15},
-                            {"fill", "white"},
-                            {"opacity", "0.9"}}) +
-           "\n" + text(x, y, 11, ink, what);
-  }
-
   void place_columns() {
     std::set<int> placed;
     for (const auto& p : machine_.packages)
@@ -142,7 +89,57 @@ class painter {
     }
     width_ = std::max(x - gap + margin + 10,
                       2 * margin + 18 * bold_letter * static_cast<double>(machine_title(machine_).size()));
-    bottom_ = machine_.gpus.empty() ? cpu_top + cpu_height + 20 : gpu_bottom + 10;
+  }
+
+  void place_nics() {
+    for (const auto& b : drawing_.cpu)
+      if (b.c2c) c2c_.insert(b.from);
+    for (const auto& n : machine_.nics) {
+      const auto near = near_gpus(n);
+      if (near.empty()) {
+        nics_of_node_[n.numa.value_or(-1)].push_back(n.id);
+        continue;
+      }
+      box place{1e9, 0};
+      double right = 0;
+      for (const int id : near) {
+        const double beside = c2c_.contains(id) ? c2c_room : 0;
+        place.x = std::min(place.x, gpus_[id].x + beside);
+        right = std::max(right, gpus_[id].x + gpu_width);
+      }
+      place.width = right - place.x;
+      std::size_t row = 0;
+      while (std::any_of(chips_.begin(), chips_.end(), [&](auto& c) {
+        return c.row == row && c.place.x < right && place.x < c.place.x + c.place.width;
+      }))
+        ++row;
+      chips_.push_back({n.id, place, row});
+      nic_rows_ = std::max(nic_rows_, row + 1);
+    }
+    if (!nics_of_node_.empty()) cpu_height_ += 18;
+    gpu_top_ = cpu_top + cpu_height_ + 74 + static_cast<double>(nic_rows_) * nic_height;
+    gpu_bottom_ = gpu_top_ + gpu_height;
+    bottom_ = machine_.gpus.empty() ? cpu_top + cpu_height_ + 20 : gpu_bottom_ + 10;
+  }
+
+  // What else hangs on the node, or of none where no node is known.
+  std::string other_nics(int node) const {
+    const auto found = nics_of_node_.find(node);
+    if (found == nics_of_node_.end()) return "";
+    std::string names;
+    for (const int id : found->second)
+      names += (names.empty() ? "NIC " : ", ") + nic_name(machine_.nics[static_cast<std::size_t>(id)]);
+    return names;
+  }
+
+  void paint_nics() {
+    for (const auto& c : chips_) {
+      const double y = gpu_top_ - 8 - static_cast<double>(c.row + 1) * nic_height;
+      front_ += rectangle(c.place.x, y, c.place.width, 19, nic_fill, nic_color);
+      const auto& n = machine_.nics[static_cast<std::size_t>(c.nic)];
+      front_ += text(c.place.middle(), y + 13.5, 11, ink,
+                     fitted("NIC " + nic_name(n), c.place.width - 6, 11 * letter));
+    }
   }
 
   void paint_packages() {
@@ -155,7 +152,7 @@ class painter {
         }
       if (right <= left) continue;
       const std::string name = fmt::format("package {}{}", p.id, p.model.empty() ? "" : ": " + p.model);
-      back_ += rectangle(left - 10, cpu_top, right - left + 20, cpu_height, "#eef2f7", "#5b6b7f");
+      back_ += rectangle(left - 10, cpu_top, right - left + 20, cpu_height_, package_fill, package_edge);
       back_ +=
           text(left, cpu_top + 19, 12, ink, fitted(name, right - left, 12 * bold_letter), "start", "bold");
     }
@@ -169,39 +166,52 @@ class painter {
           ++cores;
         }
       std::sort(cpus.begin(), cpus.end());
-      back_ += rectangle(c.place.x, cpu_top + 28, c.place.width, cpu_height - 36, "#dbe5f1", "#8fa3bd");
+      back_ += rectangle(c.place.x, cpu_top + 28, c.place.width, cpu_height_ - 36, node_fill, node_edge);
       back_ += text(c.place.middle(), cpu_top + 47, 12, ink,
                     fmt::format("NUMA node {}: {} cores", c.node->id, cores));
-      back_ += text(c.place.middle(), cpu_top + 64, 11, "#3b4754",
+      back_ += text(c.place.middle(), cpu_top + 64, 11, soft_ink,
                     fitted("CPUs " + write_cpu_list(cpus), c.place.width - 10, 11 * letter));
+      if (const auto names = other_nics(c.node->id); !names.empty())
+        back_ += text(c.place.middle(), cpu_top + 81, 11, nic_color,
+                      fitted(names, c.place.width - 10, 11 * letter));
     }
   }
 
   // GPUs hang on their NUMA node, those that share a PCIe switch through it.
   void paint_pcie() {
-    const double top = cpu_top + cpu_height - 8, switch_y = top + 34;
+    const double top = cpu_top + cpu_height_ - 8, switch_y = top + 34;
     std::set<int> behind;
     for (const auto& shared : drawing_.pcie_switches) {
       const double left = gpus_[shared.front()].x, right = gpus_[shared.back()].x + gpu_width;
       lines_ += line((left + right) / 2, top, (left + right) / 2, switch_y, pcie_color, 1.2);
       for (const int id : shared) {
-        lines_ += line(gpus_[id].middle(), switch_y, gpus_[id].middle(), gpu_top, pcie_color, 1.2);
+        lines_ += line(gpus_[id].middle(), switch_y, gpus_[id].middle(), gpu_top_, pcie_color, 1.2);
         behind.insert(id);
       }
-      front_ += rectangle(left + 20, switch_y - 9, right - left - 40, 18, "#f3f0ea", "#b5a98f");
-      front_ += text((left + right) / 2, switch_y + 4, 10, "#5d5340",
+      front_ += rectangle(left + 20, switch_y - 9, right - left - 40, 18, switch_fill, switch_edge);
+      front_ += text((left + right) / 2, switch_y + 4, 10, switch_ink,
                      fitted("PCIe switch", right - left - 44, 10 * letter));
     }
+    std::set<int> with_nics;
+    for (const auto& c : chips_)
+      for (const int id : near_gpus(machine_.nics[static_cast<std::size_t>(c.nic)])) with_nics.insert(id);
     for (const auto& b : drawing_.cpu) {
-      lines_ += line(gpus_[b.from].middle(), top, gpus_[b.from].middle(), gpu_top, link_color,
-                     line_width(drawing_, b));
-      front_ += label(gpus_[b.from].middle(), top + 38, bundle_label(b));
-      behind.insert(b.from);
+      const bool aside = with_nics.contains(b.from);  // of the PCIe line and its network cards
+      const double x = aside ? gpus_[b.from].x + c2c_room / 2 : gpus_[b.from].middle();
+      if (b.c2c) {
+        for (const double beside : {-3.5, 3.5})
+          lines_ += line(x + beside, top, x + beside, gpu_top_, c2c_color, 2.4);
+      } else {
+        lines_ += line(x, top, x, gpu_top_, nvlink_color, 5);
+      }
+      front_ += label(gpus_[b.from].middle(), top + 38, bundle_label(b), b.c2c ? c2c_color : ink);
+      if (!aside) behind.insert(b.from);
     }
     for (const auto& g : machine_.gpus) {
       if (behind.contains(g.id) || !g.numa) continue;
-      const double x = gpus_[g.id].middle();
-      lines_ += line(x, top, x, gpu_top, pcie_color, 1.2);
+      const double x = gpus_[g.id].middle() + (c2c_.contains(g.id) ? c2c_room / 2 : 0);
+      lines_ += line(x, top, x, gpu_top_, pcie_color, 1.2);
+      if (c2c_.contains(g.id)) continue;
       if (g.pcie_gbps) front_ += label(x, top + 38, fmt::format("PCIe {:.0f} GB/s", *g.pcie_gbps));
     }
   }
@@ -210,13 +220,13 @@ class painter {
     for (const auto& g : machine_.gpus) {
       const auto& place = gpus_[g.id];
       const bool hidden = !g.cuda_ordinal;
-      front_ += rectangle(place.x, gpu_top, place.width, gpu_height, hidden ? "#f2f2f2" : "#e3f2e1",
-                          hidden ? "#9a9a9a" : link_color, hidden ? "4 3" : "");
-      front_ += text(place.middle(), gpu_top + 20, 14, ink,
+      front_ += rectangle(place.x, gpu_top_, place.width, gpu_height, hidden ? hidden_fill : gpu_fill,
+                          hidden ? hidden_edge : nvlink_color, hidden ? "4 3" : "");
+      front_ += text(place.middle(), gpu_top_ + 20, 14, ink,
                      fmt::format("GPU {}{}", g.id, g.mig ? " (MIG)" : ""), "middle", "bold");
-      front_ += text(place.middle(), gpu_top + 37, 11, "#3b4754",
+      front_ += text(place.middle(), gpu_top_ + 37, 11, soft_ink,
                      fitted(short_model(g), place.width - 6, 11 * letter));
-      front_ += text(place.middle(), gpu_top + 53, 10, "#3b4754",
+      front_ += text(place.middle(), gpu_top_ + 53, 10, soft_ink,
                      hidden ? "hidden from CUDA" : fitted(g.pci_bus_id, place.width - 6, 10 * letter));
     }
   }
@@ -238,7 +248,7 @@ class painter {
       while (row < row_end.size() && row_end[row] >= place.x) ++row;
       if (row == row_end.size()) row_end.push_back(0);
       row_end[row] = right;
-      bars.emplace_back(place, gpu_bottom + bar_gap + static_cast<double>(row) * (bar_height + 30));
+      bars.emplace_back(place, gpu_bottom_ + bar_gap + static_cast<double>(row) * (bar_height + 30));
     }
     std::map<int, int> bars_of_gpu;
     for (const auto& b : drawing_.up) ++bars_of_gpu[b.from];
@@ -247,15 +257,15 @@ class painter {
       const auto& [place, y] = bars[static_cast<std::size_t>(b.to)];
       const double share = (drawn[b.from]++ + 1.0) / (bars_of_gpu[b.from] + 1.0);
       const double x = gpus_[b.from].x + gpu_width * share;
-      lines_ += line(x, gpu_bottom, x, y, link_color, line_width(drawing_, b));
+      lines_ += line(x, gpu_bottom_, x, y, nvlink_color, line_width(drawing_, b));
       if (bars_of_gpu[b.from] == 1) {
-        front_ += label(x, gpu_bottom + 38, fmt::format("{} links", b.links));
-        if (b.gbps > 0) front_ += label(x, gpu_bottom + 53, fmt::format("{:.0f} GB/s", b.gbps));
+        front_ += label(x, gpu_bottom_ + 38, fmt::format("{} links", b.links));
+        if (b.gbps > 0) front_ += label(x, gpu_bottom_ + 53, fmt::format("{:.0f} GB/s", b.gbps));
       }
     }
     for (std::size_t i = 0; i < bars.size(); ++i) {
       const auto& [place, y] = bars[i];
-      front_ += rectangle(place.x, y, place.width, bar_height, "#d5e8d4", link_color);
+      front_ += rectangle(place.x, y, place.width, bar_height, bar_fill, nvlink_color);
       front_ += text(place.middle(), y + 22, 13, ink,
                      fitted(drawing_.bars[i].label, place.width - 8, 13 * bold_letter), "middle", "bold");
       bottom_ = std::max(bottom_, y + bar_height + 8);
@@ -267,7 +277,7 @@ class painter {
     const auto& [from, from_y] = bars[static_cast<std::size_t>(b.from)];
     const auto& [to, to_y] = bars[static_cast<std::size_t>(b.to)];
     const double y = std::max(from_y, to_y) + bar_height + 26;
-    lines_ += arc(from.middle(), from_y + bar_height, to.middle(), to_y + bar_height, y + 14, link_color,
+    lines_ += arc(from.middle(), from_y + bar_height, to.middle(), to_y + bar_height, y + 14, nvlink_color,
                   line_width(drawing_, b));
     front_ += label((from.middle() + to.middle()) / 2, y + 8, bundle_label(b));
     bottom_ = std::max(bottom_, y + 20);
@@ -296,14 +306,14 @@ class painter {
       const auto& b = drawing_.direct[i];
       const double from = foot(b.from, i), to = foot(b.to, i);
       const double depth = 30 + std::abs(to - from) * 0.30;
-      lines_ += arc(from, gpu_bottom, to, gpu_bottom, gpu_bottom + depth * 4 / 3, strength(b),
+      lines_ += arc(from, gpu_bottom_, to, gpu_bottom_, gpu_bottom_ + depth * 4 / 3, strength(b),
                     line_width(drawing_, b));
-      bottom_ = std::max(bottom_, gpu_bottom + depth + 14);
+      bottom_ = std::max(bottom_, gpu_bottom_ + depth + 14);
     }
   }
 
   std::string_view strength(const bundle& b) const {
-    return b.links == drawing_.most_links ? "#1b5e20" : "#7cb342";
+    return b.links == drawing_.most_links ? strong_nvlink : weak_nvlink;
   }
 
   void paint_legend() {
@@ -324,11 +334,16 @@ class painter {
   std::vector<column> columns_;
   std::map<int, box> gpus_;
   std::string back_, lines_, front_;
+  std::vector<nic_chip> chips_;
+  std::size_t nic_rows_ = 0;
+  std::map<int, std::vector<int>> nics_of_node_;  // those that are near no GPU
+  std::set<int> c2c_;                             // GPUs
   double width_ = 0, bottom_ = 0;
+  double cpu_height_ = least_cpu_height, gpu_top_ = 0, gpu_bottom_ = 0;
 };
 
 }  // namespace
 
-std::string write_svg(const machine& m) { return painter(m).paint(); }
+std::string write_svg(const machine& m) { return is_folded(m) ? write_folded_svg(m) : painter(m).paint(); }
 
 }  // namespace mgsync::topology

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include "src/base/units.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
+#include "topology/reports/drawing.hpp"
 #include "topology/reports/reports.hpp"
 #include "topology/reports/survey.hpp"
 
@@ -82,6 +84,40 @@ void write_gpus(std::string& out, const machine& m) {
   out += "\nGPUs\n" + table.text();
 }
 
+std::string path_word(pcie_path path) {
+  connection c;
+  c.path = path;
+  return matrix_word(c);
+}
+
+// Which GPUs each network card is near, by the path that joins them.
+void write_nics(std::string& out, const machine& m) {
+  if (m.nics.empty()) return;
+  columns table;
+  table.row({"NIC", "name", "interface", "PCI bus id", "NUMA", "nearest GPUs"});
+  for (const auto& n : m.nics) {
+    const auto near = near_gpus(n);
+    const auto path =
+        near.empty() ? std::string() : path_word(n.gpu_paths[static_cast<std::size_t>(near.front())]);
+    table.row({std::to_string(n.id), or_unknown(n.name), n.interface.empty() ? "-" : n.interface,
+               or_unknown(n.pci_bus_id), or_unknown(n.numa),
+               !near.empty()         ? fmt::format("{} ({})", write_cpu_list(near), path)
+               : n.gpu_paths.empty() ? "?"
+                                     : "none"});
+  }
+  out += "\nNetwork cards\n" + table.text();
+}
+
+// A line for each kind of NVLink-C2C.
+void write_chip_links(std::string& out, const machine& m) {
+  std::map<std::string, std::vector<int>> gpus;
+  for (const auto& b : drawing_of(m).cpu)
+    if (b.c2c) gpus[bundle_label(b)].push_back(b.from);
+  for (const auto& [label, ids] : gpus)
+    out += fmt::format("{} in one direction: {} {} with the CPU beside\n", label,
+                       ids.size() == 1 ? "GPU" : "GPUs", write_cpu_list(ids));
+}
+
 // A sentence about the structure of the NVLinks.
 std::string nvlink_sentence(const machine& m, const connection_table& connections) {
   if (m.links.empty()) return "none: GPUs reach each other over PCIe, if at all";
@@ -142,6 +178,7 @@ void write_connections(std::string& out, const machine& m) {
   const connection_table connections(m);
   if (connections.size() == 0) return;
   out += fmt::format("\nNVLink: {}\n", nvlink_sentence(m, connections));
+  write_chip_links(out, m);
   if (m.gpus.size() <= widest_matrix) {
     out += "\nConnections, as nvidia-smi topo -m names them\n" + write_matrix(m);
   } else {
@@ -232,6 +269,7 @@ std::string write_text(std::span<const rank_view> views, const report_request& r
     if (!out.empty()) out += '\n';
     write_cpus(out, most->seen);
     write_gpus(out, most->seen);
+    write_nics(out, most->seen);
     write_connections(out, most->seen);
     for (std::size_t i = 0; i < most->seen.notes.size(); ++i)
       out += fmt::format("{}  {}\n", i == 0 ? "\nNotes\n" : "", most->seen.notes[i]);

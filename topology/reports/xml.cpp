@@ -108,7 +108,9 @@ class writer {
   // All that hwloc has no place for.
   void write_own() {
     auto own = machine_json(machine_);
-    for (const char* key : {"packages", "numa_nodes", "cores", "allowed_cpus"}) own.erase(key);
+    for (const char* key : {"numa_nodes", "cores", "allowed_cpus"}) own.erase(key);
+    if (std::none_of(machine_.packages.begin(), machine_.packages.end(), [](auto& p) { return p.tray; }))
+      own.erase("packages");
     info("mgsync", own.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
   }
 

@@ -23,6 +23,7 @@ struct nvml_link {
   std::string remote_bus_id;  // empty: not told
   int version = 0;
   double gbps = 0;  // 0: not told
+  bool c2c = false;
 };
 
 struct nvml_gpu {

@@ -118,16 +118,16 @@ class link_counter {
     for (const auto& l : source.links) {
       if (const auto end = other_end(l, id)) {
         if (end->kind == end_kind::gpu && end->id < id) continue;
-        ++widths_[{id, end->kind, end->id, l.version, l.gbps}];
+        ++widths_[{id, end->kind, end->id, l.version, l.gbps, l.c2c && end->kind == end_kind::cpu}];
       }
     }
   }
 
   void finish() {
     for (const auto& [key, width] : widths_) {
-      const auto& [from, kind, to, version, gbps] = key;
+      const auto& [from, kind, to, version, gbps, c2c] = key;
       machine_.links.push_back(
-          {{end_kind::gpu, from}, {kind, to}, width, version, gbps > 0 ? gbps : nominal_gbps(version)});
+          {{end_kind::gpu, from}, {kind, to}, width, version, gbps > 0 ? gbps : nominal_gbps(version), c2c});
     }
     if (lost_ > 0)
       machine_.notes.push_back(
@@ -158,7 +158,7 @@ class link_counter {
 
   machine& machine_;
   const std::vector<found>& all_;
-  std::map<std::tuple<int, end_kind, int, int, double>, int> widths_;  // from, to, version, speed
+  std::map<std::tuple<int, end_kind, int, int, double, bool>, int> widths_;  // from, to, version, speed, C2C
   int lost_ = 0;
 };
 

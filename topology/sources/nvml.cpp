@@ -192,7 +192,7 @@ void add_chip_links(const functions& nvml, device d, std::vector<nvml_link>& lin
   const unsigned count = std::min(field_number(nvml, d, 170, 0).value_or(0), most);
   for (unsigned i = 0; i < count; ++i)
     if (field_number(nvml, d, 171, i) == 1U)
-      links.push_back({remote_kind::cpu, "", 0, field_number(nvml, d, 172, i).value_or(0) / 1000.0});
+      links.push_back({remote_kind::cpu, "", 0, field_number(nvml, d, 172, i).value_or(0) / 1000.0, true});
 }
 
 std::vector<nvml_link> links_of(const functions& nvml, device d) {
