@@ -45,8 +45,8 @@ double width_of(std::string_view words, double letter_px) {
 }
 
 std::string fitted(std::string_view words, double width_px, double letter_px) {
+  if (width_of(words, letter_px) <= std::max(4 * letter_px, width_px)) return std::string(words);
   const double most = std::max(4.0, width_px / letter_px);
-  if (width_of(words, 1) <= most) return std::string(words);
   std::size_t end = 0;
   for (double letters = 0; end < words.size(); ++end)  // never inside of a letter of several bytes
     if ((words[end] & 0xc0) != 0x80 && ++letters > most - 2) break;
