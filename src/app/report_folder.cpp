@@ -115,9 +115,10 @@ std::string write_folder(const options& asked, report_files all, std::vector<std
     const auto links = write_pages(folder, std::move(p), files.machines.front().title, taken);
     index.pages.insert(index.pages.end(), links.begin(), links.end());
   }
+  if (!all.drawn.empty()) index.style_of_drawings = topology::style_of_pictures(".drawing ");
   for (const auto& drawn : all.drawn)
     index.drawings.push_back(
-        {topology::machine_title(drawn), topology::write_svg(drawn), "from " + drawn.source});
+        {topology::machine_title(drawn), topology::write_svg(drawn, false), "from " + drawn.source});
   const auto name = (folder / "index.html").string();
   write_file_atomically(name, report::to_html(index));
   return name;

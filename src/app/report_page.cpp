@@ -198,9 +198,10 @@ report::page_file file_of(const result_file& f) {
 }
 
 void add_drawings(report::page& p, const report_files& all) {
+  if (!all.drawn.empty()) p.style_of_drawings = topology::style_of_pictures(".drawing ");
   for (const auto& machine : all.drawn)
     p.drawings.push_back(
-        {topology::machine_title(machine), topology::write_svg(machine), "from " + machine.source});
+        {topology::machine_title(machine), topology::write_svg(machine, false), "from " + machine.source});
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ std::string_view page_script() { return reinterpret_cast<const char*>(mgsync_pag
 namespace {
 
 std::string html_head(const page& p) {
-  const auto style = page_style();
+  const auto style = page_style() + p.style_of_drawings;
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; script-src "

@@ -58,6 +58,7 @@ struct page {
   std::vector<page_section> sections{};  // those with nothing to show are left out
   std::string drawings_title = "Topology";
   std::vector<page_drawing> drawings{};
+  std::string style_of_drawings{};  // CSS, of what is in elements of the class drawing
   std::vector<page_row> rows{};
   std::vector<page_file> files{};
   std::vector<page_link> pages{};   // of an index

@@ -31,9 +31,12 @@ std::string write_json(std::span<const rank_view>, const report_request&);
 // travels as our JSON in an info attribute named "mgsync"; discover() reads it back.
 std::string write_xml(const machine&);
 std::string write_dot(const machine&);
-std::string write_svg(const machine&);
+// A picture that stands in a page has no style of its own: the page has the rules of style_of_pictures(), of
+// what is in elements of this selector, as ".drawing ".
+std::string write_svg(const machine&, bool with_style = true);
+std::string style_of_pictures(std::string_view inside);
 // Of many GPUs: trays (or packages) in rows, on the switches that join them.
-std::string write_folded_svg(const machine&);
+std::string write_folded_svg(const machine&, bool with_style);
 
 // The matrix of GPUs as `nvidia-smi topo -m` prints it, a line per GPU.
 std::string write_matrix(const machine&);

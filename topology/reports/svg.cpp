@@ -44,7 +44,7 @@ class painter {
  public:
   explicit painter(const machine& m) : machine_(m), drawing_(drawing_of(m)) {}
 
-  std::string paint() {
+  std::string paint(bool with_style) {
     place_columns();
     place_nics();
     paint_packages();
@@ -55,7 +55,7 @@ class painter {
     paint_arcs();
     paint_legend();
     const auto title = text(margin, 32, 18, ink, machine_title(machine_), "start", "bold");
-    return picture(width_, bottom_ + margin, title + back_ + lines_ + front_);
+    return picture(width_, bottom_ + margin, title + back_ + lines_ + front_, with_style);
   }
 
  private:
@@ -344,6 +344,10 @@ class painter {
 
 }  // namespace
 
-std::string write_svg(const machine& m) { return is_folded(m) ? write_folded_svg(m) : painter(m).paint(); }
+std::string write_svg(const machine& m, bool with_style) {
+  return is_folded(m) ? write_folded_svg(m, with_style) : painter(m).paint(with_style);
+}
+
+std::string style_of_pictures(std::string_view inside) { return svg_parts::dark_style(inside); }
 
 }  // namespace mgsync::topology

@@ -34,7 +34,7 @@ class folded_painter {
   }
 
   // Banks, each of two rows of units with the switches between them, as in a rack.
-  std::string paint() {
+  std::string paint(bool with_style) {
     const std::size_t columns = columns_of_a_bank();
     double y = top;
     for (std::size_t first = 0; first < units_.size(); first += 2 * columns) {
@@ -52,7 +52,8 @@ class folded_painter {
     const auto title = machine_title(machine_);
     width_ = std::max(width_, 2 * margin + 18 * bold_letter * static_cast<double>(title.size()));
     const double height = paint_legend(y);
-    return picture(width_, height, text(margin, 32, 18, ink, title, "start", "bold") + lines_ + front_);
+    return picture(width_, height, text(margin, 32, 18, ink, title, "start", "bold") + lines_ + front_,
+                   with_style);
   }
 
  private:
@@ -210,6 +211,8 @@ class folded_painter {
 
 }  // namespace
 
-std::string write_folded_svg(const machine& m) { return folded_painter(m).paint(); }
+std::string write_folded_svg(const machine& m, bool with_style) {
+  return folded_painter(m).paint(with_style);
+}
 
 }  // namespace mgsync::topology

@@ -23,17 +23,18 @@ constexpr std::array<shade, 21> palette = {
      {hidden_fill, "#21262d"},  {hidden_edge, "#7f868e"},   {switch_fill, "#2d2820"},
      {switch_edge, "#8a7c5f"},  {switch_ink, "#d8caa8"},    {nic_fill, "#3a2612"}}};
 
-// Attributes of elements yield to a style sheet, and readers without one still see the light picture.
-std::string dark_style() {
-  std::string rules;
-  for (const auto& [light, dark] : palette)
-    rules += fmt::format("[fill=\"{0}\"]{{fill:{1}}}[stroke=\"{0}\"]{{stroke:{1}}}\n", light, dark);
-  return "<style>@media screen and (prefers-color-scheme:dark){\n" + rules + "}</style>\n";
-}
-
 }  // namespace
 
-std::string picture(double width, double height, const std::string& inside) {
+// Attributes of elements yield to a style sheet, and readers without one still see the light picture.
+std::string dark_style(std::string_view inside) {
+  std::string rules;
+  for (const auto& [light, dark] : palette)
+    rules +=
+        fmt::format("{2}[fill=\"{0}\"]{{fill:{1}}}{2}[stroke=\"{0}\"]{{stroke:{1}}}\n", light, dark, inside);
+  return "@media screen and (prefers-color-scheme:dark){\n" + rules + "}\n";
+}
+
+std::string picture(double width, double height, const std::string& inside, bool with_style) {
   const auto w = std::lround(width), h = std::lround(height);
   return enclosing("svg",
                    {{"xmlns", "http://www.w3.org/2000/svg"},
@@ -41,7 +42,8 @@ std::string picture(double width, double height, const std::string& inside) {
                     {"height", h},
                     {"viewBox", fmt::format("0 0 {} {}", w, h)},
                     {"font-family", "Helvetica, Arial, sans-serif"}},
-                   "\n" + dark_style() + rectangle(0, 0, width, height, paper, "") + inside) +
+                   "\n" + (with_style ? "<style>" + dark_style("") + "</style>\n" : "") +
+                       rectangle(0, 0, width, height, paper, "") + inside) +
          "\n";
 }
 

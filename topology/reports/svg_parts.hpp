@@ -17,8 +17,10 @@ inline constexpr std::string_view paper = "#ffffff", ink = "#1b1f24", soft_ink =
 
 constexpr double letter = 0.56, bold_letter = 0.68;  // their widths, of this font, by its size
 
-// The whole file: the ground, and these elements on it.
-std::string picture(double width, double height, const std::string& inside);
+// The whole file: the ground, and these elements on it. Without its style: for a page that has the rules.
+std::string picture(double width, double height, const std::string& inside, bool with_style);
+// The rules for dark, of what is in the elements of this selector, "" for all.
+std::string dark_style(std::string_view inside);
 
 std::string text(double x, double y, double size, std::string_view color, const std::string& what,
                  std::string_view anchor = "middle", std::string_view weight = "");
