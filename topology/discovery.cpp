@@ -36,9 +36,10 @@ machine read_machine(const std::string& name) {
 
 machine discover(const discovery_request& request) {
   if (request.file) return read_machine(*request.file);
-  auto [m, nvlinks] = discover_host();
+  auto [m, nvlinks, nics] = discover_host();
+  if (request.gpus) add_gpus(m);
+  add_nics(m, nics);
   if (!request.gpus) return m;
-  add_gpus(m);
   if (m.links.empty()) {
     add_links(m, nvlinks);
   } else {

@@ -33,7 +33,7 @@ struct nvswitch {
 // A network card with a PCI device of its own, by the names that libraries ask for.
 struct nic {
   int id = 0;
-  std::string name;       // "mlx5_0", of verbs (NCCL_IB_HCA); without verbs the interface's; may be empty
+  std::string name;       // "mlx5_0", of verbs (NCCL_IB_HCA); may be empty
   std::string interface;  // "ib0" (NCCL_SOCKET_IFNAME); may be empty
   std::string pci_bus_id;
   std::optional<int> numa;           // OS index of the nearest NUMA node

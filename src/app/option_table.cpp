@@ -80,7 +80,7 @@ std::string one_of(std::string_view option, std::string_view text,
 }
 
 constexpr std::string_view devices[] = {"auto", "host", "gpu"};
-constexpr std::string_view formats[] = {"text", "json", "xml", "dot", "svg", "description"};
+constexpr std::string_view formats[] = {"text", "picture", "json", "xml", "dot", "svg", "description"};
 
 // Setters for a switch, for an unchanged word, and for a value that `Read` parses.
 template <auto Member, bool Value = true>
@@ -207,8 +207,10 @@ std::span<const described_option> all_options() {
      keep<&options::figures>},
     {"topology", 0, where_machines_are, "FILE", "take the machine from this file (hwloc XML, nvidia-smi topo -m, or mgsync's own description) instead of looking",
      keep<&options::topology_file>},
-    {"format", 0, {topology}, "FORMAT", "text, json, xml, dot, svg, description [text]",
+    {"format", 0, {topology}, "FORMAT", "text, picture, json, xml, dot, svg, description [text, below the picture on a terminal]",
      put<&options::format, word_of<formats>>, listed<formats>},
+    {"png", 0, {topology}, "FILE", "write the picture as PNG too, with rsvg-convert, ImageMagick or Inkscape",
+     keep<&options::png>},
     {"within", 0, {advise, accept}, "TIME", "how long measuring may take; advise without files answers from what was measured by then [20s; of accept 25s on two GPUs, 60s on eight]",
      put<&options::within, duration>},
     {"html", 0, {report}, "FILE", "write one page that needs no network and no other file; FOLDER/: an index, and a page for each machine; - is stdout [sentences and tables as text]",

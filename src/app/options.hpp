@@ -61,6 +61,7 @@ struct options : output_request, study_settings {
   bool dry_run = false;
   unsigned processes = 1;       // fresh processes that each run the campaign
   std::string format = "text";  // of topology
+  std::string png;
 
   std::string points;      // a results file whose points are measured, in place of the axes
   std::string against;     // of accept: results files, as typed

@@ -99,9 +99,10 @@ void write_nics(std::string& out, const machine& m) {
     const auto near = near_gpus(n);
     const auto path =
         near.empty() ? std::string() : path_word(n.gpu_paths[static_cast<std::size_t>(near.front())]);
-    table.row({std::to_string(n.id), or_unknown(n.name), n.interface.empty() ? "-" : n.interface,
+    table.row({std::to_string(n.id), n.name.empty() ? "-" : n.name, n.interface.empty() ? "-" : n.interface,
                or_unknown(n.pci_bus_id), or_unknown(n.numa),
                !near.empty()         ? fmt::format("{} ({})", write_cpu_list(near), path)
+               : m.gpus.empty()      ? "-"
                : n.gpu_paths.empty() ? "?"
                                      : "none"});
   }

@@ -91,6 +91,7 @@ host_answer discover_host() {
         "will be pinned.");
   add_cpu_side(m, topology.get());
   answer.nvlinks = nvlink_matrix(topology.get());
+  answer.nics = nics_of(m, topology.get());
   return answer;
 }
 

@@ -10,10 +10,11 @@
 
 namespace mgsync::topology {
 
-// The CPU side of this host, and hwloc's own NVLink matrix where it has one.
+// The CPU side of this host, its network cards, and hwloc's own NVLink matrix where it has one.
 struct host_answer {
   topology::machine machine;
   std::vector<nvlink_bandwidth> nvlinks;
+  std::vector<found_nic> nics;
 };
 
 // Never throws; what hwloc cannot tell is a note.

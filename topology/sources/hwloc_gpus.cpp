@@ -12,6 +12,8 @@
 namespace mgsync::topology {
 namespace {
 
+constexpr std::size_t max_nics = 256;  // as many as a description may have
+
 std::string bus_id(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", static_cast<unsigned>(pci.domain), unsigned{pci.bus},
@@ -38,12 +40,23 @@ struct seen_gpu {
   hwloc_obj_t pci = nullptr;
 };
 
-void add_locality(const machine& m, seen_gpu& g) {
-  const hwloc_obj_t place = g.pci == nullptr ? nullptr : g.pci->parent;
-  hwloc_obj_t outside = place;
+// The CPU side that a PCI device hangs on.
+hwloc_obj_t outside_of(hwloc_obj_t pci) {
+  hwloc_obj_t outside = pci == nullptr ? nullptr : pci->parent;
   while (outside != nullptr && outside->cpuset == nullptr) outside = outside->parent;
-  if (outside == nullptr || outside->nodeset == nullptr) return;
-  if (hwloc_bitmap_weight(outside->nodeset) == 1) g.value.numa = hwloc_bitmap_first(outside->nodeset);
+  return outside == nullptr || outside->nodeset == nullptr ? nullptr : outside;
+}
+
+std::optional<int> numa_of(hwloc_obj_t outside) {
+  return outside != nullptr && hwloc_bitmap_weight(outside->nodeset) == 1
+             ? std::optional(hwloc_bitmap_first(outside->nodeset))
+             : std::nullopt;
+}
+
+void add_locality(const machine& m, seen_gpu& g) {
+  const auto outside = outside_of(g.pci);
+  if (outside == nullptr) return;
+  g.value.numa = numa_of(outside);
   for (const auto& c : m.cores)
     for (const int cpu : c.cpus)
       if (hwloc_bitmap_isset(outside->cpuset, static_cast<unsigned>(cpu)) != 0)
@@ -102,8 +115,8 @@ std::vector<hwloc_obj_t> ancestors(hwloc_obj_t o) {
 
 // By NVIDIA's words: one PCIe switch (its upstream and downstream ports), several, a host bridge, a NUMA
 // node, beyond.
-pcie_path path_between(const seen_gpu& a, const seen_gpu& b) {
-  const auto up_a = ancestors(a.pci), up_b = ancestors(b.pci);
+pcie_path path_between(hwloc_obj_t a, hwloc_obj_t b, bool one_node) {
+  const auto up_a = ancestors(a), up_b = ancestors(b);
   for (std::size_t i = 0; i < up_a.size(); ++i) {
     const auto found = std::find(up_b.begin(), up_b.end(), up_a[i]);
     if (found == up_b.end()) continue;
@@ -111,7 +124,7 @@ pcie_path path_between(const seen_gpu& a, const seen_gpu& b) {
       if (host_bridge(up_a[i])) return pcie_path::phb;
       return i <= 1 && found - up_b.begin() <= 1 ? pcie_path::pix : pcie_path::pxb;
     }
-    return a.value.numa && a.value.numa == b.value.numa ? pcie_path::node : pcie_path::sys;
+    return one_node ? pcie_path::node : pcie_path::sys;
   }
   return pcie_path::unknown;
 }
@@ -211,17 +224,62 @@ void compare_links(machine& m, const std::vector<nvlink_bandwidth>& matrix) {
     }
 }
 
+std::vector<found_nic> nics_of(const machine& m, hwloc_topology_t t) {
+  std::map<std::string, std::pair<nic, hwloc_obj_t>> by_bus;
+  for (hwloc_obj_t d = nullptr; (d = hwloc_get_next_osdev(t, d)) != nullptr;) {
+    const auto type = d->attr->osdev.type;
+    const auto pci = pci_parent(d);
+    if (pci == nullptr || (type != HWLOC_OBJ_OSDEV_NETWORK && type != HWLOC_OBJ_OSDEV_OPENFABRICS)) continue;
+    auto& [card, device] = by_bus[bus_id(pci)];
+    device = pci;
+    auto& name = type == HWLOC_OBJ_OSDEV_OPENFABRICS ? card.name : card.interface;
+    if (name.empty()) name = text_of(d->name);
+  }
+  const auto gpus = gpus_of(m, t);
+  std::vector<found_nic> result;
+  for (auto& [bus, one] : by_bus) {
+    auto& [card, device] = one;
+    card.id = static_cast<int>(result.size());
+    card.pci_bus_id = bus;
+    card.numa = numa_of(outside_of(device));
+    found_nic found{card, {}};
+    for (const auto& g : gpus)
+      if (g.pci != nullptr)
+        found.gpus.emplace_back(g.value.pci_bus_id,
+                                path_between(g.pci, device, card.numa && card.numa == g.value.numa));
+    result.push_back(std::move(found));
+    if (result.size() == max_nics) break;
+  }
+  return result;
+}
+
+void add_nics(machine& m, const std::vector<found_nic>& all) {
+  for (const auto& found : all) {
+    nic card = found.value;
+    bool told = false;
+    for (const auto& g : m.gpus) {
+      const auto its = std::find_if(found.gpus.begin(), found.gpus.end(),
+                                    [&](auto& one) { return one.first == g.pci_bus_id; });
+      card.gpu_paths.push_back(its == found.gpus.end() ? pcie_path::unknown : its->second);
+      told = told || card.gpu_paths.back() != pcie_path::unknown;
+    }
+    if (!told) card.gpu_paths.clear();
+    m.nics.push_back(std::move(card));
+  }
+}
+
 void add_hwloc_gpus(machine& m, hwloc_topology_t t) {
   const auto gpus = gpus_of(m, t);
   for (const auto& g : gpus) m.gpus.push_back(g.value);
   add_links(m, nvlink_matrix(t));
+  add_nics(m, nics_of(m, t));
   for (const auto& a : gpus)
     for (const auto& b : gpus)
       if (a.value.id != b.value.id) {
         peer p;
         p.from = a.value.id;
         p.to = b.value.id;
-        p.path = path_between(a, b);
+        p.path = path_between(a.pci, b.pci, a.value.numa && a.value.numa == b.value.numa);
         m.peers.push_back(p);
       }
   if (!gpus.empty()) m.notes.push_back("hwloc XML does not say which GPUs can reach each other's memory.");

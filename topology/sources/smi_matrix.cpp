@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -73,9 +74,7 @@ class matrix_reader {
     check_both_ways();
     add_links();
     add_peers();
-    if (columns_.size() > cells_.size())
-      machine_.notes.push_back(fmt::format("nvidia-smi names {} network cards, which mgsync makes no use of.",
-                                           columns_.size() - cells_.size()));
+    add_nics(std::span(at, lines.end()));
     machine_.notes.push_back(
         "nvidia-smi topo -m tells neither cores nor peer access nor speeds: they are unknown.");
   }
@@ -135,6 +134,8 @@ class matrix_reader {
       cells_[rows_].push_back(
           {width.value_or(0), path == std::end(paths) ? pcie_path::unknown : path->second});
     }
+    for (std::size_t i = cells_.size(); i < columns_.size(); ++i)
+      paths_to_nics_.push_back(path_of(row.words[i + 1]));
     const auto told = [&](std::size_t place) {
       return row.words.size() > behind + place && row.words[behind + place] != "N/A"
                  ? row.words[behind + place]
@@ -212,6 +213,40 @@ class matrix_reader {
         }
   }
 
+  // The columns behind the GPUs: NIC0, whose name stands in a legend below, or of older drivers mlx5_0.
+  void add_nics(std::span<const line> below) {
+    const std::size_t gpus = cells_.size(), count = columns_.size() - gpus;
+    if (count > static_cast<std::size_t>(max_gpus))
+      fail(1, fmt::format("more than {} network cards", max_gpus));
+    for (std::size_t k = 0; k < count; ++k) {
+      nic n;
+      n.id = static_cast<int>(k);
+      n.name = shown(columns_[gpus + k]);
+      for (const auto& l : below)
+        if (l.words.size() == 2 && l.words[0] == columns_[gpus + k] + ":") n.name = shown(l.words[1]);
+      for (std::size_t gpu = 0; gpu < gpus; ++gpu) n.gpu_paths.push_back(paths_to_nics_[gpu * count + k]);
+      if (std::all_of(n.gpu_paths.begin(), n.gpu_paths.end(), [](auto p) { return p == pcie_path::unknown; }))
+        n.gpu_paths.clear();
+      add_numa(n);
+      machine_.nics.push_back(std::move(n));
+    }
+  }
+
+  // The node of the GPUs that it is on one node with, where all of them are of one.
+  void add_numa(nic& n) const {
+    std::vector<std::optional<int>> nodes;
+    for (std::size_t gpu = 0; gpu < n.gpu_paths.size(); ++gpu)
+      if (n.gpu_paths[gpu] <= pcie_path::node) nodes.push_back(machine_.gpus[gpu].numa);
+    if (!nodes.empty() && std::count(nodes.begin(), nodes.end(), nodes.front()) == std::ssize(nodes))
+      n.numa = nodes.front();
+  }
+
+  static pcie_path path_of(std::string_view word) {
+    const auto* path =
+        std::find_if(std::begin(paths), std::end(paths), [&](auto& p) { return p.first == word; });
+    return path == std::end(paths) ? pcie_path::unknown : path->second;
+  }
+
   static link_end end_of(std::size_t gpu) { return {end_kind::gpu, static_cast<int>(gpu)}; }
   static std::string shown(std::string_view word) { return one_line(word.substr(0, 40)); }
 
@@ -220,6 +255,7 @@ class matrix_reader {
   std::vector<std::string> columns_;
   bool tells_cpus_ = false, tells_numa_ = false;
   std::vector<std::vector<std::pair<int, pcie_path>>> cells_;  // by GPU and GPU: NVLinks, or a path over PCIe
+  std::vector<pcie_path> paths_to_nics_;                       // by GPU and NIC
   std::size_t rows_ = 0;                                       // taken so far
 };
 

@@ -223,6 +223,11 @@ TEST(gpu_join, a_link_to_the_cpu_ends_in_its_package) {
   ASSERT_EQ(m.links.size(), 1U);
   EXPECT_EQ(m.links[0].b, (link_end{end_kind::cpu, 1}));
   EXPECT_EQ(m.links[0].width, 3);
+  EXPECT_FALSE(m.links[0].c2c) << "the CPU has NVLink";
+  for (auto& l : nvml.gpus[0].links) l.c2c = true;
+  const auto of_grace = joined(nvml, cuda_of(nvml, {0}), test::host_machine(2, 4));
+  ASSERT_EQ(of_grace.links.size(), 1U);
+  EXPECT_TRUE(of_grace.links[0].c2c);
 }
 
 TEST(visible_devices, every_form_that_names_a_gpu_is_fine) {

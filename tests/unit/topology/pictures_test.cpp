@@ -125,4 +125,44 @@ TEST(pictures, nvlink_c2c_is_an_edge_of_its_own_kind) {
   EXPECT_EQ(times(write_svg(fixture("nvl72")), c2c), 2 * 72 + 2U) << "and in the legend";
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+  }
+  return lines;
+}
+
+TEST(pictures, of_text_are_no_wider_than_the_terminal_and_plain_where_it_is) {
+  for (const char* name :
+       {"nvl72", "dgx-h100", "dgx2", "dgx1-v100", "gh200", "laptop", "pcie4", "vm2", "dgx-a100"})
+    for (const int columns : {60, 100}) {
+      const auto m = fixture(name);
+      const auto plain = write_picture(m, {columns, false}), drawn = write_picture(m, {columns, true});
+      for (const auto& line : lines_of(plain))
+        EXPECT_LE(line.size(), static_cast<std::size_t>(columns)) << line;
+      EXPECT_TRUE(std::all_of(plain.begin(), plain.end(), [](char c) {
+        return c == '\n' || (c >= ' ' && c < 127);
+      })) << name;
+      EXPECT_EQ(lines_of(plain).size(), lines_of(drawn).size());
+      EXPECT_EQ(times(plain, "GPU "), times(drawn, "GPU "));
+    }
+}
+
+TEST(pictures, of_text_join_gpus_to_their_switches) {
+  const auto lines = lines_of(write_picture(fixture("dgx-h100"), {100, true}));
+  ASSERT_EQ(lines.size(), 1U + 2 + 2 + 8);
+  EXPECT_EQ(lines[3], "   ├─ GPU 0, NIC mlx5_0                   ══18═══╗");
+  EXPECT_EQ(lines[4], "   ├─ GPU 1, NIC mlx5_2                   ══18═══╣");
+  EXPECT_NE(lines[7].find("║"), std::string::npos) << "past the other package: " << lines[7];
+  EXPECT_EQ(lines[12],
+            "   └─ GPU 7, NIC mlx5_9                   ══18═══╝═ 4 NVSwitches, each GPU 18 links, 478 GB/s");
+  const auto rack = lines_of(write_picture(fixture("nvl72"), {100, true}));
+  ASSERT_EQ(rack.size(), 19U) << "a line for each tray";
+  EXPECT_NE(rack[1].find("tray 0   CPUs 0-1 ═C2C═ GPUs 0-3, 4 NICs"), std::string::npos) << rack[1];
+  const auto grace = write_picture(fixture("gh200"), {100, false});
+  EXPECT_NE(grace.find("`= GPU 0, NVLink-C2C, 450 GB/s"), std::string::npos) << grace;
+}
+
 }}  // namespace mgsync::topology

@@ -30,7 +30,7 @@ TEST(report, an_unknown_format_names_the_known_ones) {
     write_report(ranks_of(machine{}, 1), {"yaml", 0, true});
     FAIL();
   } catch (const usage_error& e) {
-    EXPECT_STREQ(e.what(), "--format 'yaml'; accepted: text, json, xml, dot, svg, description");
+    EXPECT_STREQ(e.what(), "--format 'yaml'; accepted: text, picture, json, xml, dot, svg, description");
   }
 }
 

@@ -43,7 +43,13 @@ TEST(smi_matrix, nvlinks_that_are_more_than_a_gpu_has_end_in_a_switch) {
   EXPECT_EQ(m.gpus[5].near_cpus.size(), 112U);
   EXPECT_EQ(m.gpus[5].near_cpus.front(), 56);
   EXPECT_FALSE(m.is_this_machine);
-  EXPECT_EQ(m.notes.front(), "nvidia-smi names 10 network cards, which mgsync makes no use of.");
+  ASSERT_EQ(m.nics.size(), 10U);
+  EXPECT_EQ(m.nics[2].name, "mlx5_2") << "from the legend";
+  EXPECT_EQ(m.nics[2].numa, 0);
+  EXPECT_EQ(m.nics[9].numa, 1);
+  using enum pcie_path;
+  EXPECT_EQ(m.nics[2].gpu_paths, (std::vector{node, pxb, node, node, sys, sys, sys, sys}));
+  EXPECT_EQ(m.notes.size(), 1U);
   EXPECT_FALSE(m.peers.at(0).access.has_value());  // it does not tell
 }
 

@@ -158,4 +158,30 @@ TEST(xml, gpus_paths_and_links_of_hwlocs_own_plugins) {
   EXPECT_EQ(m.notes.size(), 2U);
 }
 
+// A network card with its verbs and its interface.
+std::string network_card(int index, const std::string& bus) {
+  const auto device = [&](int more, const std::string& name, int type) {
+    return "<object type=\"OSDev\" gp_index=\"" + std::to_string(index + more) + "\" name=\"" + name +
+           "\" osdev_type=\"" + std::to_string(type) + "\"/>\n";
+  };
+  return "<object type=\"PCIDev\" gp_index=\"" + std::to_string(index) + "\" pci_busid=\"0000:" + bus +
+         ":00.0\" pci_type=\"0207 [15b3:1021] [15b3:0000] 00\" pci_link_speed=\"63\">\n" +
+         device(1, "ib0", 2) + device(2, "mlx5_0", 3) + "</object>\n";
+}
+
+TEST(xml, network_cards_of_hwloc_stand_beside_the_gpus_of_their_switch) {
+  const auto m =
+      read_xml(foreign(bridge(10, "0-1", "01-04",
+                              bridge(11, "1-1", "01-02", card(20, "01", 0) + network_card(30, "02"))) +
+                           bridge(12, "0-1", "05-05", card(40, "05", 1)),
+                       ""),
+               "file.xml");
+  ASSERT_EQ(m.nics.size(), 1U);
+  EXPECT_EQ(m.nics[0].name, "mlx5_0");
+  EXPECT_EQ(m.nics[0].interface, "ib0");
+  EXPECT_EQ(m.nics[0].pci_bus_id, "0000:02:00.0");
+  EXPECT_EQ(m.nics[0].numa, 0);
+  EXPECT_EQ(m.nics[0].gpu_paths, (std::vector{pcie_path::pix, pcie_path::node}));
+}
+
 }}  // namespace mgsync::topology
