@@ -52,7 +52,7 @@ def told_as_lost(page):
 
 
 def complaint(document, digest_of):
-    """What is wrong with a document; None: nothing. Raises LookupError where its commit is not here."""
+    """What is wrong with a document; None: nothing. Raises LookupError with its commit where that is not here."""
     if document.get("schema") != "mgsync-results/2":
         return None
     told = document["settings"].get("sources")
@@ -63,7 +63,7 @@ def complaint(document, digest_of):
         return "names no commit"
     digest = digest_of(named.group(1))
     if digest is None:
-        raise LookupError(f"commit {named.group(1)} is not in this history")
+        raise LookupError(named.group(1))
     return None if digest == told else f"says sources {told}, and commit {named.group(1)} has {digest}"
 
 
@@ -97,10 +97,11 @@ def main(cmake, root):
                 wrong += 1
             looked += 1
         except LookupError as error:
-            if lost.get(name) is not None and lost[name] in str(error):
+            (commit,) = error.args
+            if lost.get(name) == commit:
                 told.add(name)
                 continue
-            print(f"{name}: {error}")
+            print(f"{name}: commit {commit} is not in this history")
             absent += 1
             continue
         # The twins of a true document: other sources, none, and no commit are found out.
