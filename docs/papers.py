@@ -226,7 +226,7 @@ def sum_of(way, size=1 << 32, kind="fp64"):
             for one in document(name)["results"]:
                 axes = {key: axis["value"] for key, axis in one["axes"].items()}
                 if one["subject"] == way and one["members"] == 1 and (axes["bytes"], axes["type"], axes["memory"]) == (size, kind, "cold") and one["metrics"]:
-                    return one["metrics"]["latency"]["median"], one["environment"].get("reading", "its own"), float(one["environment"]["theory_gbps"])
+                    return one["metrics"]["latency"]["median"], one["environment"].get("reading", "its own"), one["quantities"]["memory"]["values"][0]
             return None
         return first_of("{gpu}x1/reduction.json.xz", gpu, in_file)
     return look
