@@ -27,6 +27,25 @@ std::string title_of(const machine_record& m) {
   return fmt::format("{} x {}{}", m.gpus.size(), m.gpus.front().name, hosts);
 }
 
+// What tells machines of equal titles apart: the CPU, or that the files do not name it; where that is the
+// same too, the number among them.
+void tell_titles_apart(report_files& all) {
+  const auto told_apart = [&](const auto& words_of) {
+    std::map<std::string, int> times;
+    for (const auto& one : all.machines) ++times[one.title];
+    std::map<std::string, int> number;
+    for (auto& one : all.machines)
+      if (const auto title = one.title; times[title] > 1) one.title += words_of(one, ++number[title]);
+  };
+  told_apart([&](const reported_machine& one, int) {
+    const auto& m = all.measured[one.files.front()].document.machine;
+    if (m.gpus.empty()) return std::string();
+    if (m.cpu_model.empty()) return std::string(", no CPU recorded");
+    return fmt::format(", {} cores of {}", m.cores, m.cpu_model);
+  });
+  told_apart([](const reported_machine&, int number) { return fmt::format(" ({})", number); });
+}
+
 bool is_alike(const machine_record& a, const machine_record& b, across alike) {
   return static_cast<int>(likeness_of(a, b).level) <= static_cast<int>(alike);
 }
@@ -116,10 +135,14 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
   }
   for (auto& one : all.machines) take_results(all, one);
-  std::stable_sort(all.machines.begin(), all.machines.end(), [&](const auto& a, const auto& b) {
-    return all.measured[a.files.front()].document.machine.gpus.size() >
-           all.measured[b.files.front()].document.machine.gpus.size();
-  });
+  const auto order = [&](const reported_machine& one) {
+    const bool barriers = std::ranges::any_of(
+        one.results, [](const result& r) { return r.point.study == default_study && r.has_metrics(); });
+    return std::pair(!barriers,
+                     -static_cast<int>(all.measured[one.files.front()].document.machine.gpus.size()));
+  };
+  std::ranges::stable_sort(all.machines, {}, order);
+  tell_titles_apart(all);
   return all;
 }
 

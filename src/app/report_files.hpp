@@ -16,7 +16,7 @@ namespace mgsync {
 // file that was started last counts. Where the files are of different programs or machines, each result's
 // environment names them as "mgsync" and "machine".
 struct reported_machine {
-  std::string title;              // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"
+  std::string title;              // "4 x NVIDIA H200", "64 cores of Intel(R) Xeon(R) Processor"; no two alike
   std::vector<result> results;    // of all files, each point once; in the files' order
   std::vector<std::size_t> from;  // for each result the index of its file in report_files.measured
   std::vector<result> earlier;    // results of the same points in files that were started earlier
@@ -26,7 +26,7 @@ struct reported_machine {
 
 struct report_files {
   std::vector<result_file> measured;       // without their results, which are in `machines`
-  std::vector<reported_machine> machines;  // sorted by the number of GPUs, the largest first
+  std::vector<reported_machine> machines;  // those with barriers first, then by the number of GPUs
   std::vector<topology::machine> drawn;    // machine descriptions
 };
 

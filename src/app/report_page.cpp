@@ -50,6 +50,9 @@ table endings_of(std::span<const result> results) {
     ++count;
     names.insert(subject_of(r.point));
   }
+  if (std::ranges::any_of(results, [](const result& r) { return r.status == result_status::error; }))
+    t.heading.caption +=
+        " Error: measuring it was given up, as after a time-out, which shows nothing wrong with the subject.";
   for (const bool waived : {false, true})
     for (const auto& [why, of] : by_reason) {
       if ((why.first == result_status::waived) != waived) continue;
@@ -228,6 +231,11 @@ report::page page_of(const options& asked, const report_files& all, std::vector<
   }
   for (std::size_t i = 0; i < all.machines.size(); ++i)
     add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
+  if (!all.machines.empty())
+    p.verdict.shown.sentences.emplace_back(
+        "Whether a node is normal is not judged here: mgsync accept measures and judges that, and mgsync "
+        "compare "
+        "--reference FILE --fail-slower 10% judges a file that was measured already.");
   add_drawings(p, all);
   for (const auto& f : all.measured) p.files.push_back(file_of(f));
   if (asked.anonymous)

@@ -20,7 +20,32 @@ std::string without_marks(std::string_view markdown) {
   return plain;
 }
 
+// The number of a paper, "000" to "004", at this place of a text; empty where there is none.
+std::string_view paper_at(std::string_view text, std::size_t at) {
+  constexpr std::string_view before = "( ", behind = ",;:.) ";
+  const auto number = text.substr(at, 3);
+  const bool is_number =
+      number.size() == 3 && number.starts_with("00") && number[2] >= '0' && number[2] <= '4';
+  const bool is_word = at > 0 && before.find(text[at - 1]) != before.npos &&
+                       (at + 3 == text.size() || behind.find(text[at + 3]) != behind.npos);
+  return is_number && is_word ? number : "";
+}
+
 }  // namespace
+
+std::string with_papers(std::string_view text) {
+  std::string html;
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto number = paper_at(text, at);
+    if (number.empty()) continue;
+    html += escaped(text.substr(from, at - from));
+    const bool told = html.ends_with("paper ") || html.ends_with("papers ");
+    html += fmt::format("<a href=\"#paper-{0}\">{1}{0}</a>", number, told ? "" : "paper ");
+    from = at + number.size();
+  }
+  return html + escaped(text.substr(from));
+}
 
 std::string html_glossary() {
   std::string_view rest = reinterpret_cast<const char*>(mgsync_glossary);
@@ -34,8 +59,12 @@ std::string html_glossary() {
     const auto word = line.substr(2, middle - 2);
     const auto meaning =
         line.substr(middle + between.size(), line.size() - middle - between.size() - after.size());
-    rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(without_marks(word)),
-                        escaped(without_marks(meaning)));
+    const auto plain = without_marks(word);
+    rows +=
+        fmt::format("<dt>{}</dt><dd>{}</dd>\n",
+                    plain.starts_with("00") ? fmt::format("<span id=\"paper-{0}\">paper {0}</span>", plain)
+                                            : escaped(plain),
+                    escaped(without_marks(meaning)));
   }
   return "<details id=\"glossary\"><summary>what the words mean</summary><dl>\n" + rows + "</dl></details>\n";
 }

@@ -89,6 +89,9 @@ std::vector<std::string> fit(page&, std::size_t bytes = most_bytes);
 std::string page_style();
 std::string_view page_script();
 
+// Text as HTML, in which the number of a paper, as in "(000, table I)", leads to its title in the glossary.
+std::string with_papers(std::string_view text);
+
 // A folded section with every word and its sentence.
 std::string html_glossary();
 

@@ -41,10 +41,11 @@ std::string html_table(const table& t, std::string_view rows) {
 }
 
 std::string titled_table(const table& t, std::string_view rows) {
-  return fmt::format(
-      "<h3>{}</h3>\n{}{}", escaped(t.heading.title),
-      t.heading.caption.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", escaped(t.heading.caption)),
-      html_table(t, rows));
+  return fmt::format("<h3>{}</h3>\n{}{}", with_papers(t.heading.title),
+                     t.heading.caption.empty()
+                         ? ""
+                         : fmt::format("<p class=\"soft\">{}</p>\n", with_papers(t.heading.caption)),
+                     html_table(t, rows));
 }
 
 std::string html_commands(const std::vector<std::string>& commands) {
@@ -136,7 +137,7 @@ class figures {
         "<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n{}<figcaption>{}{}</figcaption>\n{}{}</figure>\n",
         section_.id, i + 1, escaped(heading.name), pictures_of(what, section_.rows, colors_),
         reading.empty() ? "" : fmt::format("<p class=\"reading\">{}</p>", escaped(reading)),
-        escaped(heading.caption), brief_ ? "" : numbers_of(what, section_.rows),
+        with_papers(heading.caption), brief_ ? "" : numbers_of(what, section_.rows),
         html_commands(section_.commands));
   }
 
@@ -236,7 +237,9 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   if (s.folded) text += "<details class=\"fold\"><summary>";
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   if (s.folded) text += "</summary>\n";
-  const auto sentence = [&](const std::string& words) { text += fmt::format("<p>{}</p>\n", escaped(words)); };
+  const auto sentence = [&](const std::string& words) {
+    text += fmt::format("<p>{}</p>\n", with_papers(words));
+  };
   constexpr std::size_t before_headline = 1;
   const auto& sentences = s.shown.sentences;
   for (std::size_t i = 0; i < std::min(sentences.size(), before_headline); ++i) sentence(sentences[i]);

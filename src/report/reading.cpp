@@ -24,14 +24,21 @@ std::string unit_of(std::string_view label) {
 
 std::string times(double many) { return fmt::format("{:.{}f}", many, many < 10 ? 1 : 0); }
 
+// How much longer: "4.2 % longer", "1.6 times as long".
+std::string longer(double many) {
+  if (many < 1.001) return "as long";
+  return many < 1.1 ? fmt::format("{:.1f} % longer", 100 * (many - 1)) : times(many) + " times as long";
+}
+
 // Of the bars that a program can have, the shortest, and how much longer the next and the longest are.
 std::string reading(const bar_chart& c) {
   std::vector<const bar*> full;
   for (const auto& b : c.bars)
     if (!b.reference && sum_of(b) > 0 && !b.name.ends_with(" ?")) full.push_back(&b);
+  if (!c.bars.empty() && std::ranges::all_of(c.bars, [](const bar& b) { return b.name.ends_with(" ?"); }))
+    return "Each bar is one batch, which has no interval: which of them is faster was not shown.";
   if (full.size() < 2) return "";
-  const auto longer = [](const bar* a, const bar* b) { return sum_of(*a) < sum_of(*b); };
-  std::ranges::stable_sort(full, longer);
+  std::ranges::stable_sort(full, {}, [](const bar* b) { return sum_of(*b); });
   const auto &first = *full.front(), &next = *full[1], &last = *full.back();
   const double least = sum_of(first);
   auto text = fmt::format("{} takes least, {}{}", first.name, readable(least), unit_of(c.values.label));
@@ -40,8 +47,9 @@ std::string reading(const bar_chart& c) {
         fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
   const bool overlap = first.high && next.low && *next.low <= *first.high;
   text += overlap ? fmt::format("; that {} is slower was not shown", next.name)
-                  : fmt::format("; {} takes {} times as long", next.name, times(sum_of(next) / least));
-  if (full.size() > 2) text += fmt::format(", and {} {} times", last.name, times(sum_of(last) / least));
+                  : fmt::format("; {} takes {}", next.name, longer(sum_of(next) / least));
+  if (full.size() > 2)
+    text += fmt::format("{} {} takes {}", overlap ? ";" : ", and", last.name, longer(sum_of(last) / least));
   return text + ".";
 }
 
@@ -103,8 +111,9 @@ std::string growth(const heat_map& map) {
     return fmt::format("{} from {} to {} {}", map.rows[r], readable(*value_at(map, r, 0)),
                        readable(*value_at(map, r, last)), map.unit);
   };
-  return fmt::format(" From {} to {}, {} grows most, {} times; {} least.", map.columns.front(),
-                     map.columns.back(), from_to(*most), times(grows(*most)), from_to(*least));
+  return fmt::format(" From {} to {}, what grows most is {} ({} times); what grows least is {}.",
+                     map.columns.front(), map.columns.back(), from_to(*most), times(grows(*most)),
+                     from_to(*least));
 }
 
 std::string reading(const heat_map& map) {
@@ -118,7 +127,7 @@ std::string reading(const heat_map& map) {
     }
   if (!least || !(least->value < most->value)) return "";
   const auto where = [&](const cell& one) {
-    return fmt::format("{} {} ({} {}, {} {})", readable(one.value), map.unit, map.row_label,
+    return fmt::format("{} {} ({}: {}, {}: {})", readable(one.value), map.unit, map.row_label,
                        map.rows[one.row], map.column_label, map.columns[one.column]);
   };
   return fmt::format("The least is {}, the most {}.{}", where(*least), where(*most),

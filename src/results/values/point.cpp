@@ -110,6 +110,8 @@ std::string text_of(const axis& one) {
 
 std::string describe(const axis& one) {
   const std::string value = text_of(one);
+  if (one.name == axes::peer_memory_asked)
+    return "memory shared by " + (value == "ipc" ? "CUDA IPC" : value == "vmm" ? "CUDA VMM" : value);
   if (value == "yes") return one.name;
   if (value == "no") return "not " + one.name;
   return fmt::format("{} {}{}{}", one.name, value, one.unit.empty() ? "" : " ", one.unit);

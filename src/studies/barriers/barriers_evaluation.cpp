@@ -254,6 +254,7 @@ evaluation evaluate(std::span<const result> all) {
   add_curves(all, e);
   add_shapes(all, e);
   add_maps(all, e);
+  add_late(all, e);
   add_loads(all, e);
   return e;
 }

@@ -60,6 +60,13 @@ void add_ranked(std::span<const result>, evaluation&);
 std::string headline(const std::vector<const result*>& rows);
 // Adds the fastest barrier of each group and shape, and which one to take.
 void add_fastest(std::span<const result>, evaluation&);
+// " It pays for each block: with as many threads on an SM, 8x256 takes 11.3 us and 32x64 31.1 us, ...": where
+// the shapes show it, that a barrier takes longer with more blocks of as many threads in all; `beside`: what
+// is named with it there.
+std::string price_per_block(const std::vector<const result*>& over_shapes,
+                            const std::vector<const result*>& beside);
+// Adds a sentence: what a member that comes late costs, where that was measured.
+void add_late(std::span<const result>, evaluation&);
 // Adds barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);
 

@@ -66,11 +66,11 @@ std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
   return names;
 }
 
-// A sentence: how many times as long NVIDIA's own barrier over the same blocks takes, as the range over the
-// shapes.
+// Sentences: how many times as long NVIDIA's own barrier over the same blocks takes, as the range over the
+// shapes, and what it pays for.
 std::string beside_the_vendor(const std::vector<ranking>& shapes) {
   double least = 1e300, most = 0;
-  std::string name;
+  frame<result> vendors, ours;
   for (const auto& one : shapes) {
     // A barrier within a block or a cluster is not compared with one of the grid, even where the grid has one
     // block only.
@@ -82,13 +82,14 @@ std::string beside_the_vendor(const std::vector<ranking>& shapes) {
       const double ratio = median_of(*r) / median_of(*chosen);
       least = std::min(least, ratio);
       most = std::max(most, ratio);
-      name = subject_of(r->point);
+      vendors.push_back(r), ours.push_back(chosen);
     }
   }
-  if (!(most > 1)) return "";
+  if (!(most > 1.05)) return "";
   const auto times =
       most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
-  return fmt::format(" NVIDIA's own ({}) takes {} times as long.", name, times);
+  return fmt::format(" NVIDIA's own ({}) takes {} times as long.{}", subject_of(vendors.back()->point), times,
+                     price_per_block(vendors, ours));
 }
 
 // Names barriers that a program can call instead of one that it cannot, where these were not measured.
@@ -107,12 +108,14 @@ std::string how_to_call(const ranking& one) {
   const auto facts = facts_of(one.answer->point);
   auto text = fmt::format(" To call it: {}{}.", facts.call,
                           facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
-  if (const auto* beyond = one.out_of_reach(); beyond != nullptr)
-    text += fmt::format(
-        " {} is faster there, {:.4g} us, and {}{}.", subject_of(beyond->point), median_of(*beyond),
-        facts_of(beyond->point).known ? "nothing that a program can call"
-                                      : "this build does not know whether a program can call it",
-        in_its_place(one, *beyond));
+  if (const auto* beyond = one.out_of_reach(); beyond != nullptr) {
+    const bool known = facts_of(beyond->point).known;
+    text += fmt::format(" {}{} is faster there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "",
+                        subject_of(beyond->point), median_of(*beyond),
+                        known ? "only mgsync itself can use it"
+                              : "this build does not know whether a program can call it",
+                        in_its_place(one, *beyond));
+  }
   return text;
 }
 
@@ -142,8 +145,7 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
   return told;
 }
 
-// A sentence about the largest group of a device and circumstances: which barrier is best at how many of its
-// shapes.
+// A sentence about a group of a device and circumstances: which barrier is best at how many of its shapes.
 std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes& told) {
   const auto [callable, most, shown] = told;
   const auto& r = *told.chosen(*shown);
@@ -175,7 +177,8 @@ void add_fastest(std::span<const result> all, evaluation& e) {
     return std::tuple(std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
                       place_of_shape(r.point));
   };
-  std::map<std::pair<std::string, std::string>, std::vector<ranking>> largest;
+  using groups = std::map<std::pair<std::string, std::string>, std::vector<ranking>>;
+  groups largest, alone;
   table t{{"fastest", "The fastest barrier of each group and shape",
            "Of those that passed their check, idle, in more than one batch; (no call): one that a "
            "program cannot call. The last column: whose interval overlaps."},
@@ -185,6 +188,7 @@ void add_fastest(std::span<const result> all, evaluation& e) {
     auto& shapes = largest[{device, under}];
     if (!shapes.empty() && shapes.front().best->point.members < members) shapes.clear();
     const auto& one = shapes.emplace_back(some);
+    if (members == 1 && device == "gpu" && under.empty()) alone[{device, under}].push_back(one);
     const auto& p = one.best->point;
     t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p),
            marked_subject_of(*one.best) + (is_callable(*one.best) ? "" : " (no call)"), median_of(*one.best),
@@ -195,19 +199,22 @@ void add_fastest(std::span<const result> all, evaluation& e) {
     const auto told = told_of(shapes);
     if (auto line = headline(told.shown->all); !line.empty()) e.sentences.push_back(std::move(line));
     e.sentences.push_back(best_sentence(shapes, told));
+    const auto* one_gpu = at(alone, group);
+    if (one_gpu != nullptr && shapes.front().best->point.members > 1)
+      e.sentences.push_back(best_sentence(*one_gpu, told_of(*one_gpu)));
   }
   const auto ended = [&](result_status how) {
     return where(points, [how](const result& r) { return r.status == how; }).size();
   };
-  const auto violated = ended(result_status::failed);
+  const auto violated = ended(result_status::failed), given_up = ended(result_status::error);
   const auto unchecked = where(measured, [](const result& r) {
                            return !r.verdict.passed && r.status == result_status::measured;
                          }).size();
-  e.sentences.push_back(
-      fmt::format("{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}.",
-                  measured.size(), violated == 0 ? "none" : fmt::format("{}", violated),
-                  violated <= 1 ? "was" : "were", ended(result_status::waived),
-                  unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
+  e.sentences.push_back(fmt::format(
+      "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}{}.",
+      measured.size(), violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
+      ended(result_status::waived), given_up == 0 ? "" : fmt::format(", {} ended in an error", given_up),
+      unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
   e.add(std::move(t));
 }
 

@@ -168,7 +168,7 @@ void add_ladder(std::span<const result> all, evaluation& e) {
   if (ladder.empty() || ladder.begin()->first.level == ladder.rbegin()->first.level) return;
   bar_chart chart{{"ladder", "The ladder: what it costs to synchronize at each level",
                    "What a program can call at each level, of each maker the fastest, idle; pale: what is "
-                   "faster, and nothing that a program can call. "
+                   "faster, but can be used by mgsync itself only. "
                    "Time of one passage (001, figures 12 and 13)."},
                   {"latency (us), logarithmic", true},
                   {},
@@ -188,14 +188,17 @@ const result& at_worst(const by_load& loads) {
   return *most(loads, [](const auto& one) { return median_of(*one.second); })->second;
 }
 
-// A sentence: how load changes the barrier that is fastest without it, and which barrier it affects least.
+// A sentence: how load changes the barrier that is fastest without it, and which barrier it affects least; of
+// those that a program can call, if there are any.
 std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   // No pieces of barriers, and no unchecked ones.
-  const auto barriers = where(subjects, [](const auto& one) {
+  auto barriers = where(subjects, [](const auto& one) {
     const auto* idle = at(one.second, "idle");
     return idle != nullptr && idle->verdict.passed && !idle->orders_less() &&
            !first_metric(*idle).of_one_batch();
   });
+  const auto callable = where(barriers, [](const auto& one) { return is_callable(*one.second.at("idle")); });
+  if (!callable.empty()) barriers = callable;
   const auto* fastest = least(barriers, [](const auto& one) { return median_of(*one.second.at("idle")); });
   const auto* calmest = least(barriers, [](const auto& one) { return median_of(at_worst(one.second)); });
   if (fastest == nullptr) return "";
@@ -206,7 +209,7 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
                   count_of_members(alone.point), format_shape(alone.point), fastest->first, median_of(beside),
                   load_of(beside), median_of(alone));
   if (calmest != fastest)
-    text += fmt::format(" The least that any barrier takes there at worst is {:.3g} us ({}).",
+    text += fmt::format(" {1} takes least beside the worst, {0:.3g} us.",
                         median_of(at_worst(calmest->second)), calmest->first);
   return text;
 }
@@ -231,8 +234,9 @@ void add_loads(std::span<const result> all, evaluation& e) {
       e.sentences.push_back(std::move(sentence));
     heat_map map{.heading = {fmt::format("loads-{}-{}", members, shape),
                              fmt::format("Idle beside loaded: {}, shape {}", counted(members, "GPU"), shape),
-                             "Latency in us, idle and beside traffic of each kind (docs/load.md); the "
-                             "colours are logarithmic."},
+                             "Latency in us, idle and beside traffic of each kind; the colours are "
+                             "logarithmic. host-reads:x32@all: host memory is read by 32 threads of a block "
+                             "on every SM; with @others only on SMs that the barrier does not use."},
                  .row_label = "barrier",
                  .column_label = "beside",
                  .columns = loads,

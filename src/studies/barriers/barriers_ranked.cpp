@@ -35,12 +35,13 @@ bar_chart ranked(const frame<result>& rows) {
   const auto& p = rows.front()->point;
   const auto shape = format_shape(p), under = circumstances_of(p);
   bar_chart chart{
-      .heading =
-          {word_for_names(fmt::format("ranked-{}-{}{}{}{}{}", to_string(p.device), p.members,
-                                      shape.empty() ? "" : "-", shape, under.empty() ? "" : "-", under)),
-           "Ranked: " + name_of_cell(p),
-           "Medians with 95 % intervals, the fastest first. Pale: nothing that a program can call, or what "
-           "orders less than a barrier (<), was not shown to be one, or has one batch only (?)."},
+      .heading = {word_for_names(fmt::format("ranked-{}-{}{}{}{}{}", to_string(p.device), p.members,
+                                             shape.empty() ? "" : "-", shape, under.empty() ? "" : "-",
+                                             under)),
+                  "Ranked: " + name_of_cell(p),
+                  "Medians with 95 % intervals, the fastest first. Pale: what no program can call, orders "
+                  "less than a "
+                  "barrier (<), was not shown to be one, or has one batch only, and so no interval (?)."},
       .values = {"latency (us)"},
       .in_terminal = true};
   for (const auto* r : rows) {
@@ -79,6 +80,7 @@ std::string headline(const frame<result>& rows) {
     const double times = median_of(*r) / median_of(*answer);
     if (first_metric(*r).ci95_low <= first_metric(*answer).ci95_high)
       others.push_back("not shown to be faster than " + whose);
+    else if (times < 1.05) others.push_back(fmt::format("{:.1f} % faster than {}", 100 * (times - 1), whose));
     else others.push_back(fmt::format("{:.2g}x faster than {}", times, whose));
   }
   if (others.empty()) return "";

@@ -125,9 +125,10 @@ std::string source_of(const cells& row) { return short_key(row.begin()->second.f
 
 // Who may be absent: one row for both forms of a barrier where they say the same.
 table table_for_users(const std::map<asked_barrier, cells>& cases) {
-  table t{{"who-may-be-absent", "Who may be absent",
-           "Of what was tried here; docs/studies/blocking.md says how."},
-          {"level", "barrier", "this may be absent", "this may not", "why"}};
+  table t{
+      {"who-may-be-absent", "Who may be absent",
+       "Of what was tried here: each case in a process of its own, which a time-out ends where it hangs."},
+      {"level", "barrier", "this may be absent", "this may not", "why"}};
   for (const auto& [barrier, row] : cases) {
     const auto* known = barrier.known();
     const auto [may, may_not] = advice(known, row);

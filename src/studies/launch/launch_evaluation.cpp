@@ -23,12 +23,14 @@ table_entry with_interval(const result* r, std::string_view name) {
                                  : fmt::format("({:.0f} - {:.0f})", m->ci95_low * 1e3, m->ci95_high * 1e3)};
 }
 
-// The fastest barrier without load that passed: of those that end a kernel, or of those inside one.
+// The fastest barrier without load that passed and that a program can call: of those that end a kernel, or of
+// those inside one.
 const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape,
                               bool ends_kernel) {
   return least(where(all,
                      [&](const result& r) {
-                       return r.facts && !r.orders_less() && r.facts->scope >= fact::scope::grid &&
+                       return r.facts && !r.facts->call.empty() && !r.orders_less() &&
+                              r.facts->scope >= fact::scope::grid &&
                               r.point.device == topology::device::gpu && r.point.members == members &&
                               format_shape(r.point) == shape && r.has_metrics() &&
                               !first_metric(r).of_one_batch() && r.verdict.passed &&
@@ -55,9 +57,8 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
     if (inside == nullptr) {
       e.sentences.push_back(
           fmt::format("{}: ending a kernel and starting the next costs {:.2f} us more than going on inside "
-                      "one; do it rather "
-                      "than synchronize inside when it saves more than {:.2f} us less the barrier's latency.",
-                      on, launch_us, launch_us));
+                      "one, less the latency of the barrier that it replaces; do it where it saves more.",
+                      on, launch_us));
       continue;
     }
     const double barrier_us = inside->metrics.front().median;
@@ -66,7 +67,7 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
                     launch_us, subject_of(inside->point), barrier_us);
     e.sentences.push_back(
         launch_us <= barrier_us
-            ? fmt::format("{}: a new kernel is not slower than to synchronize inside one {}.", on, pair)
+            ? fmt::format("{}: a new kernel is not slower than synchronizing inside one {}.", on, pair)
             : fmt::format("{}: launch a new kernel rather than synchronize inside one when it saves more "
                           "than {:.2f} us {}.",
                           on, launch_us - barrier_us, pair));

@@ -74,10 +74,13 @@ void add_sync(const rows& all, evaluation& e) {
       if (r.point.variant == "algorithm" || !over) return median_of(r) * 1e3;
       return noted{median_of(r) * 1e3, fmt::format("({:+.1f} %)", *over)};
     };
-    e.add(table_of({fmt::format("sync-{}", count),
-                    fmt::format("What sync() takes over the algorithm alone, on {}", counted(count, "GPU"))},
-                   fmt::format("ns on {}", counted(count, "GPU")), ".0f", some, form_of, shape_in_words,
-                   entry));
+    e.add(table_of(
+        {fmt::format("sync-{}", count),
+         fmt::format("What sync() takes over the algorithm alone, on {}", counted(count, "GPU")),
+         "sync 1, 2, 3: so many calls in the kernel's loop. Without looks: a long wait looks neither "
+         "at the time nor for others that gave up. Without a verdict: threads that do not wait "
+         "themselves are not told how the wait ended."},
+        fmt::format("ns on {}", counted(count, "GPU")), ".0f", some, form_of, shape_in_words, entry));
   }
 }
 
@@ -93,10 +96,13 @@ std::string span_of(const rows& some, std::string_view format, const Value& valu
 }
 
 void add_ranges(const rows& all, evaluation& e) {
-  table t{{"sync-ranges",
-           "From the least to the most over the shapes: over the algorithm alone, and what being "
-           "safe costs of one call"},
-          {"GPUs", "one call", "two and three", "looks", "verdict"}};
+  table t{
+      {"sync-ranges",
+       "From the least to the most over the shapes: over the algorithm alone, and what being "
+       "safe costs of one call",
+       "Looks: at the time and for others that gave up, in a long wait. Verdict: how the wait ended, told to "
+       "the threads that do not wait themselves."},
+      {"GPUs", "one call", "two and three", "looks", "verdict"}};
   for (const auto& [count, some] : by_members(all)) {
     const auto over = [&some = some](const result& r) { return over_algorithm(some, r); };
     const auto cost = [&some = some](std::string_view variant) {
@@ -119,7 +125,9 @@ void add_ranges(const rows& all, evaluation& e) {
 
 void add_sync_codes(const rows& all, evaluation& e) {
   for (const auto& [count, some] : by_members(all))
-    e.add(table_of({fmt::format("sync-codes-{}", count), "One call of sync() in several builds"},
+    e.add(table_of({fmt::format("sync-codes-{}", count),
+                    fmt::format("One call of sync() in several builds, on {}", counted(count, "GPU")),
+                    "Each line is a build of the library, by the name that its file gives it."},
                    fmt::format("% over the algorithm on {}", counted(count, "GPU")), "+.1f",
                    where(some, is_variant("1")), word("code"), shape_in_words,
                    [&some = some](const result& r) { return table_entry(over_algorithm(some, r)); }));
@@ -138,7 +146,8 @@ void add_step_codes(const rows& all, evaluation& e) {
   for (const auto& [count, some] : by_members(all))
     e.add(table_of({fmt::format("stencil-codes-{}", count),
                     fmt::format("The stencil's step inside one kernel in several builds, on {}, us",
-                                counted(count, "GPU"))},
+                                counted(count, "GPU")),
+                    "Each line is a build of the library, by the name that its file gives it."},
                    "in-kernel barrier", ".4g", where(some, is_variant("in-kernel-barrier")), word("code"),
                    size_of, [](const result& r) { return table_entry(median_of(r)); }));
 }
@@ -152,7 +161,9 @@ void add_fences(const rows& all, evaluation& e) {
   const auto codes = keys_of(all, word("code"));
   constexpr std::pair<const char*, const char*> values[] = {
       {"mean", "mean"}, {"p99", "99 % within"}, {"most", "longest"}};
-  table t{{"fences", "A fence of system scope beside blocks that wait for a late GPU, cycles"},
+  const bool named = std::ranges::any_of(codes, [](const auto& code) { return !code.empty(); });
+  table t{{"fences", "A fence of system scope beside blocks that wait for a late GPU, cycles",
+           named ? "Before each colon: the commit of mgsync that was measured." : ""},
           {"what waits"}};
   for (const auto& code : codes)
     for (const auto& [name, title] : values)

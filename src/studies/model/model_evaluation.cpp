@@ -119,7 +119,7 @@ void add_table_iii(const std::map<std::string, measured_form>& forms, evaluation
       {"table-iii", "What so many threads add up of shared memory (000, table III)",
        "The loop alone, without joining. Latency, as the paper has it: a thread's or a warp's turn of that "
        "loop (V100, P100: 13.0 and 18.5 cycles). C: throughput x latency (Little's law). Residual: the "
-       "furthest that a length lies from the line; where it is no line there is no figure. An SM loads "
+       "furthest that a length lies from the line; where it is no line there is no number. An SM loads "
        "128 B/cycle at most, which the paper's 215 and 141 exceed."},
       {"loop", "threads | >", "B/cycle V100 | >", "P100 | >", "here | .2f", "cycles a turn | .2f",
        "latency | .1f", "C V100 | >", "P100 | >", "here | .0f", "residual | .1f"}};

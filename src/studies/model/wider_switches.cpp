@@ -166,8 +166,11 @@ void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
   const auto apart = ratio(refined, at.for_good);
   if (at.for_good)
     e.sentences.push_back(fmt::format(
-        "{} {}: below {} use {}, above {}{}.", w.type, w.memory, size_in_words(*at.for_good), w.basic.name,
-        w.more.name, apart ? fmt::format("; foretold: {} ({:.2f})", size_in_words(*refined), *apart) : ""));
+        "Sums of {}, {}: below {} use {}, above {}{}.", w.type,
+        w.memory == "cold" ? "read from memory" : "read from a cache", size_in_words(*at.for_good),
+        w.basic.name, w.more.name,
+        apart ? fmt::format("; the model foretold {}, {:.2f} times that", size_in_words(*refined), *apart)
+              : ""));
   if (apart)
     all.push_back({fmt::format("{}, {} {}: refined form over measured", between, w.type, w.memory),
                    "1/1.3 to 1.3", fmt::format("{:.2f}", *apart), *apart >= 1 / 1.3 && *apart <= 1.3});
@@ -177,11 +180,14 @@ void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
 
 void add_wider_switches(std::span<const result> results, evaluation& e) {
   const auto all = series_of(results);
-  table t{{"table-iv-wider", "From which size on more members pay",
-           "Joining: us beside reading, by more members less by the few, where there is next to nothing to "
-           "read. Refined: reading alone at each size, and joining. Ratio: foretold over measured."},
-          {"between", "type", "memory", "joining | .2f", "first | >", "for good | >", "range | >",
-           "paper's form | >", "ratio | .2f", "refined | >", "ratio | .2f"}};
+  table t{
+      {"table-iv-wider", "From which size on more members pay",
+       "Joining: what putting the parts together costs the more members beyond what it costs the fewer, in "
+       "us, taken where there is next to nothing to read. For good: from there on more members are never "
+       "slower. Refined: foretold from reading alone at each size, and joining. Ratio: foretold over "
+       "measured."},
+      {"between", "type", "memory", "joining | .2f", "first | >", "for good | >", "range | >",
+       "paper's form | >", "ratio | .2f", "refined | >", "ratio | .2f"}};
   expectations held;
   for (const auto& [s, sizes] : all)
     for (const auto& make : {block_to_grid, gpu_to_several, one_to_several})

@@ -184,12 +184,14 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
       else if (!since) since = bytes;
     }
     if (!compared) continue;
+    const auto* read_from = where.second == "cold" ? "read from memory" : "read from a cache";
     e.sentences.push_back(
-        since ? fmt::format(
-                    "{} {}: below {} in all use one GPU, above {} GPUs with a barrier inside the kernel.",
-                    where.first, where.second, size_in_words(*since), gpus)
-              : fmt::format("{} {}: {} GPUs are not faster than one at the largest size that was measured.",
-                            where.first, where.second, gpus));
+        since ? fmt::format("Sums of {}, {}: below {} in all use one GPU, above {} GPUs with a barrier "
+                            "inside the kernel.",
+                            where.first, read_from, size_in_words(*since), gpus)
+              : fmt::format(
+                    "Sums of {}, {}: {} GPUs are not faster than one at the largest size that was measured.",
+                    where.first, read_from, gpus));
   }
 }
 
@@ -269,9 +271,10 @@ void add_costs(std::span<const result> results, evaluation& e) {
         {fmt::format("barrier-costs-{}{}", gpus, ranks > 1 ? "-ranks" : ""),
          fmt::format("What putting the parts together costs an application, {}{}", counted(gpus, "GPU"),
                      ranks > 1 ? ", a rank each" : ""),
-         "us that a sum takes longer than reading the same numbers by the same loop; of graphs: than reading "
-         "in graphs. Below 0: the next sum begins early, as reading does not. Other loop: not the barrier's "
-         "cost alone. Host: the launch calls are what takes so long."},
+         "How many us longer a sum takes than reading the same numbers by the same loop; a sum in graphs, "
+         "than "
+         "reading in graphs. Below 0: the next sum begins before the last has ended, as reading does not. "
+         "Other loop: not the barrier's cost alone. Host: the launch calls are what takes so long."},
         {"type", "memory", "size | >", "read, us | .2f"}};
     for (const auto& way : columns) t.columns.push_back({way, ".2f"});
     for (const auto& [p, here] : all) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "src/app/report_page.hpp"
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
 namespace mgsync { namespace {
@@ -83,6 +84,49 @@ TEST(report_files, an_evaluation_that_fails_is_a_section_that_says_so) {
                                            " makes of these results is missing, since that failed: sizes "
                                            "rise. The results themselves are whole.");
   EXPECT_TRUE(shown_of(*one, [] { return evaluation{{"fine"}, {}, {}}; }).failed.empty());
+}
+
+// Two kinds of machine of one name, one of which has barriers, and a larger one that has none.
+report_files of_three_machines() {
+  const std::string folder = MGSYNC_RESULTS_FOLDER "/h200x2/";
+  return read_report_files({folder + "switch.json.xz", folder + "loadlab.json.xz", folder + "late.json.xz"},
+                           across::hosts, false);
+}
+
+TEST(report_files, machines_have_different_titles_and_those_with_barriers_stand_first) {
+  const auto all = of_three_machines();
+  ASSERT_EQ(all.machines.size(), 3U);
+  EXPECT_EQ(all.machines[0].title, "2 x NVIDIA H200, 32 cores of Intel(R) Xeon(R) Processor");
+  EXPECT_EQ(all.machines[1].title, "4 x NVIDIA H200");
+  EXPECT_EQ(all.machines[2].title, "2 x NVIDIA H200, no CPU recorded");
+}
+
+TEST(report_page, begins_with_barriers_and_says_which_command_judges_a_node) {
+  const auto all = of_three_machines();
+  std::vector<std::string> failed;
+  const auto p = page_of({}, all, failed);
+  const auto& told = p.verdict.shown.sentences;
+  ASSERT_GE(told.size(), 2U);
+  EXPECT_TRUE(
+      told.front().starts_with("2 x NVIDIA H200, 32 cores of Intel(R) Xeon(R) Processor: multigrid:library "))
+      << told.front();
+  EXPECT_TRUE(told.back().starts_with("Whether a node is normal is not judged here: mgsync accept "))
+      << told.back();
+}
+
+TEST(report_page, an_error_is_told_from_a_failure) {
+  const auto all = of_three_machines();
+  std::vector<std::string> failed;
+  int endings = 0;
+  for (const auto& s : page_of({}, all, failed).sections)
+    for (const auto& t : s.shown.tables) {
+      if (t.heading.name != "endings") continue;
+      ++endings;
+      const bool has_error =
+          std::ranges::any_of(t.rows, [](const auto& row) { return row.front() == "error"; });
+      EXPECT_EQ(t.heading.caption.find("Error: ") != std::string::npos, has_error) << s.title;
+    }
+  EXPECT_GE(endings, 1);
 }
 
 }}  // namespace mgsync

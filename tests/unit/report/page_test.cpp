@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/content_hash.hpp"
+#include "src/base/markup.hpp"
 #include "src/report/reading.hpp"
 #include "tests/unit/report/count.hpp"
 
@@ -97,6 +98,18 @@ TEST(page, says_what_its_words_mean) {
   EXPECT_EQ(count(glossary, "<dt>"), count(glossary, "<dd>"));
   EXPECT_EQ(count(glossary, "<dt>positive control</dt><dd>a subject broken on purpose"), 1U);
   EXPECT_EQ(count(glossary, "**"), 0U);
+}
+
+TEST(page, leads_from_the_number_of_a_paper_to_its_title) {
+  const auto glossary = html_glossary();
+  for (const auto* number : {"000", "001", "002", "003", "004"})
+    EXPECT_EQ(count(glossary, fmt::format("<dt><span id=\"paper-{0}\">paper {0}</span></dt><dd>", number)),
+              1U);
+  EXPECT_EQ(
+      with_papers("Rounds (000, table I; 004) < paper 001"),
+      "Rounds (<a href=\"#paper-000\">paper 000</a>, table I; <a href=\"#paper-004\">paper 004</a>) &lt; "
+      "paper <a href=\"#paper-001\">001</a>");
+  EXPECT_EQ(with_papers("1000, 0004 and 1.000 us, \"005\""), escaped("1000, 0004 and 1.000 us, \"005\""));
 }
 
 TEST(page, hostile_names_are_words_in_text_and_in_json) {
@@ -252,13 +265,22 @@ TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
                         {.name = "far", .parts = {9}, .low = 8.0, .high = 9.5}}};
   EXPECT_EQ(reading_of(bars),
             "ours takes least, 2 us (between 1.9 and 2.1 with 95 % confidence); that near is slower was not "
-            "shown, and far 4.5 times.");
+            "shown; far takes 4.5 times as long.");
+  auto close = bars;
+  close.bars[2] = {.name = "near", .parts = {2.1}, .low = 2.11, .high = 2.2};
+  EXPECT_NE(reading_of(close).find("; near takes 5.0 % longer, and far takes 4.5 times as long."),
+            std::string::npos)
+      << reading_of(close) << " never 1.0 times";
+  const bar_chart single{
+      {"b", "b"}, {"latency (us)"}, {}, {{.name = "a ?", .parts = {1}}, {.name = "b ?", .parts = {2}}}};
+  EXPECT_EQ(reading_of(single),
+            "Each bar is one batch, which has no interval: which of them is faster was not shown.");
   const heat_map map{{"m", "m"}, "barrier", "shape", {"a", "b"}, {"1x32", "32x64"}, {{1.0, 2.0}, {2.0, 12.0}},
                      "us"};
   EXPECT_EQ(
       reading_of(map),
-      "The least is 1 us (barrier a, shape 1x32), the most 12 us (barrier b, shape 32x64). From 1x32 to "
-      "32x64, b from 2 to 12 us grows most, 6.0 times; a from 1 to 2 us least.");
+      "The least is 1 us (barrier: a, shape: 1x32), the most 12 us (barrier: b, shape: 32x64). From 1x32 to "
+      "32x64, what grows most is b from 2 to 12 us (6.0 times); what grows least is a from 1 to 2 us.");
 }
 
 TEST(page, five_hundred_points_are_small_and_quick) {

@@ -261,8 +261,8 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
             "interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
             "To call it: sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a "
             "launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
-            "multigrid:auto is faster there, 2 us, and nothing that a program can call. NVIDIA's own "
-            "(multigrid:vendor) takes 2.6 times as long.");
+            "mgsync's own multigrid:auto is faster there, 2 us, but only mgsync itself can use it. "
+            "NVIDIA's own (multigrid:vendor) takes 2.6 times as long.");
   EXPECT_EQ(e.tables.at(0).rows.at(0).at(2),
             "multigrid:auto (no call)");  // the table is of all that was measured
 }
@@ -278,7 +278,7 @@ TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call
       std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
   EXPECT_NE(
       unknown.sentences.at(0).find(
-          "tomorrow is faster there, 1 us, and this build does not know whether a program can call it."),
+          "tomorrow is faster there, 1 us, but this build does not know whether a program can call it."),
       std::string::npos)
       << unknown.sentences[0];
 }
@@ -330,12 +330,78 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
     r.point.set("load", std::string("peer-stores"));
     return r;
   };
-  const auto e =
-      evaluated(std::vector<result>{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
-                                    beside("multigrid", 8.0), beside("nccl", 6.0)});
-  EXPECT_EQ(e.sentences.back(),
+  std::vector<result> all{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
+                          beside("multigrid", 8.0), beside("nccl", 6.0)};
+  EXPECT_EQ(evaluated(all).sentences.back(),
             "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of "
-            "2 us. The least that any barrier takes there at worst is 6 us (nccl:auto).");
+            "2 us. nccl:auto takes least beside the worst, 6 us.");
+  auto library = of_level("multigrid", "library", 2, 2.5), loaded = library;
+  loaded.point.set("load", std::string("peer-stores"));
+  loaded.metrics[0].median = 9;
+  all.push_back(library), all.push_back(loaded);
+  EXPECT_EQ(
+      evaluated(all).sentences.back(),
+      "Beside traffic on 2 GPUs, shape 1x32, multigrid:library takes up to 9 us (peer-stores) instead of "
+      "2.5 us.")
+      << "a program can call it";
+}
+
+result of_shape(const std::string& variant, int members, double blocks, double threads, double us) {
+  auto r = at(blocks, threads, us);
+  r.point.subject = "multigrid";
+  r.point.variant = variant;
+  r.point.members = members;
+  return r;
+}
+
+TEST(barriers_evaluation, says_that_more_blocks_of_as_many_threads_make_it_slow) {
+  std::vector<result> all{of_shape("vendor", 2, 1, 32, 4.6),   of_shape("vendor", 2, 8, 256, 11.1),
+                          of_shape("vendor", 2, 32, 64, 30.9), of_shape("library", 2, 1, 32, 2.1),
+                          of_shape("library", 2, 8, 256, 2.3), of_shape("library", 2, 32, 64, 2.7)};
+  const auto told = [&] { return evaluated(all).sentences.at(1); };
+  EXPECT_TRUE(told().ends_with(
+      "NVIDIA's own (multigrid:vendor) takes 2.2 to 11 times as long. It pays for each block: with as many "
+      "threads on an SM, 8x256 takes 11.1 us and 32x64 30.9 us, 0.82 us for each further block; "
+      "multigrid:library takes 2.3 and 2.7 us there."))
+      << told();
+  all[2].metrics[0].ci95_low = 10;
+  EXPECT_TRUE(told().ends_with("takes 2.2 to 11 times as long.")) << "not shown: " << told();
+  all[1].point.set("threads_per_block", 128.0);
+  EXPECT_TRUE(told().ends_with("times as long.")) << "other threads too: " << told();
+}
+
+TEST(barriers_evaluation, says_what_to_take_on_one_gpu_too) {
+  const auto e =
+      evaluated(std::vector<result>{of_shape("library", 1, 1, 32, 0.8), of_shape("library", 1, 4, 256, 0.9),
+                                    of_shape("library", 2, 1, 32, 2.1)});
+  ASSERT_GE(e.sentences.size(), 2U);
+  EXPECT_TRUE(e.sentences[0].starts_with("On 2 GPUs, take multigrid:library, ")) << e.sentences[0];
+  EXPECT_TRUE(
+      e.sentences[1].starts_with("On 1 GPU, take multigrid:library, the fastest barrier that a program "
+                                 "can call at 2 of 2 shapes: 0.8 us at 1x32 "))
+      << e.sentences[1];
+}
+
+TEST(barriers_evaluation, says_what_a_late_gpu_costs) {
+  auto late = of_level("multigrid", "library", 2, 1.7), auto_late = of_level("multigrid", "auto", 2, 1.5);
+  late.point.set("late", 5000.0), auto_late.point.set("late", 5000.0);
+  late.metrics[0].raw = {1.7}, late.metrics[0].samples = 1;
+  std::vector<result> all{of_level("multigrid", "library", 2, 2.1), late, auto_late};
+  const auto told = [&] {
+    const auto sentences = evaluated(all).sentences;
+    const auto found =
+        std::ranges::find_if(sentences, [](const auto& one) { return one.starts_with("Where "); });
+    return found == sentences.end() ? "" : *found;
+  };
+  EXPECT_EQ(
+      told(),
+      "Where one of 2 GPUs comes 5000 us late, everybody waits those 5000 us for it; after it has come, "
+      "multigrid:library takes 1.7 us at 1x32, 2.1 us when nobody is late: a late GPU costs the time that "
+      "it is late, and nothing beyond. That is one batch of 1 sample, which has no interval.");
+  all[1].metrics[0].raw = {2.5, 2.6, 2.7}, all[1].metrics[0].median = 2.6;
+  EXPECT_TRUE(told().ends_with("costs the time that it is late, and 0.5 us.")) << told();
+  all.resize(1);
+  EXPECT_EQ(told(), "");
 }
 
 TEST(barriers_evaluation, is_happy_with_nothing) {

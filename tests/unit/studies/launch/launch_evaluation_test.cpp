@@ -44,7 +44,9 @@ result barrier(std::string subject, double latency_us) {
        .driver = r.point.subject == "kernel-boundary" ? fact::driver::kernel_boundary : fact::driver::device,
        .scope = fact::scope::node,
        .extent = fact::extent::everything,
-       .order = fact::order::both}};
+       .order = fact::order::both},
+      "NVIDIA",
+      "this_grid().sync()"};
   return r;
 }
 
@@ -106,7 +108,11 @@ TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
   EXPECT_NE(e.sentences[0].find("when it saves more than 0.65 us"), std::string::npos) << e.sentences[0];
   // Cheaper than every barrier inside.
   all[1].metrics[0].median = 1.5;
-  EXPECT_NE(evaluate(all).sentences.at(0).find("not slower than to synchronize inside"), std::string::npos);
+  EXPECT_NE(evaluate(all).sentences.at(0).find("not slower than synchronizing inside"), std::string::npos);
+  // What no program can call is no advice.
+  all[1].facts->call.clear();
+  EXPECT_NE(evaluate(all).sentences.at(0).find("1.40 us more than going on inside"), std::string::npos)
+      << evaluate(all).sentences.at(0);
 }
 
 // "131738 (-1551033 - 2574165)" ns says nothing; one batch has no interval.

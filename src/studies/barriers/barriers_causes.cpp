@@ -1,0 +1,106 @@
+// Why a barrier takes what it takes: what NVIDIA's own pays for, and what a late member costs.
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "src/results/frame/conditions.hpp"
+#include "src/results/frame/frame.hpp"
+#include "src/studies/barriers/barriers_evaluation.hpp"
+
+namespace mgsync::barriers {
+namespace {
+
+double blocks_of(const result& r) { return r.point.number(axes::blocks_per_sm).value_or(0); }
+double threads_of(const result& r) {
+  return blocks_of(r) * r.point.number(axes::threads_per_block).value_or(0);
+}
+
+// Whether the intervals show that `b` is slower.
+bool is_shown_slower(const result& a, const result& b) {
+  return first_metric(a).ci95_high < first_metric(b).ci95_low;
+}
+
+}  // namespace
+
+std::string price_per_block(const frame<result>& over_shapes, const frame<result>& beside) {
+  const auto filling = where(over_shapes, [](const result& r) { return blocks_of(r) > 0; });
+  const auto* slowest = most(filling, median_of);
+  if (slowest == nullptr) return "";
+  // As many threads on an SM, in the fewest blocks.
+  const auto* fewest =
+      least(where(filling,
+                  [&](const result& r) {
+                    return threads_of(r) == threads_of(*slowest) && blocks_of(r) < blocks_of(*slowest);
+                  }),
+            blocks_of);
+  constexpr double grows = 1.5;
+  if (fewest == nullptr || median_of(*slowest) < grows * median_of(*fewest) ||
+      !is_shown_slower(*fewest, *slowest))
+    return "";
+  auto text = fmt::format(
+      " It pays for each block: with as many threads on an SM, {} takes {:.3g} us and {} {:.3g} us, {:.2g} "
+      "us "
+      "for each further block",
+      format_shape(fewest->point), median_of(*fewest), format_shape(slowest->point), median_of(*slowest),
+      (median_of(*slowest) - median_of(*fewest)) / (blocks_of(*slowest) - blocks_of(*fewest)));
+  const auto at_shape_of = [&](const result& other) {
+    return first(beside, [&](const result& r) { return format_shape(r.point) == format_shape(other.point); });
+  };
+  const auto *from = at_shape_of(*fewest), *to = at_shape_of(*slowest);
+  if (from != nullptr && to != nullptr && subject_of(from->point) == subject_of(to->point))
+    text += fmt::format("; {} takes {:.3g} and {:.3g} us there", subject_of(to->point), median_of(*from),
+                        median_of(*to));
+  return text + ".";
+}
+
+namespace {
+
+double late_of(const result& r) { return r.point.number(axes::late).value_or(0); }
+
+// The same point, with nobody late.
+const result* in_time(const result& late, const frame<result>& all) {
+  auto same = late.point;
+  same.remove(axes::late);
+  const auto key = std::pair(circumstances_of(same), format_shape(same));
+  return first(all, [&](const result& r) {
+    return late_of(r) == 0 && subject_of(r.point) == subject_of(same) && r.point.device == same.device &&
+           r.point.members == same.members &&
+           std::pair(circumstances_of(r.point), format_shape(r.point)) == key;
+  });
+}
+
+}  // namespace
+
+void add_late(std::span<const result> all, evaluation& e) {
+  const auto measured = where(all, is_measured_of(default_study), is_idle, can_be_drawn, [](const result& r) {
+    return r.verdict.passed && !r.orders_less() && r.point.members > 1;
+  });
+  const auto late = where(measured, is_callable, [](const result& r) { return late_of(r) > 0; });
+  for (const auto& [device, here] : by(late, [](const result& r) { return r.point.device; })) {
+    // The largest group, the latest member, the smallest shape that fills all SMs; there the fastest barrier.
+    const auto place = [](const result& r) {
+      return std::tuple(-r.point.members, -late_of(r), r.point.number(axes::blocks).has_value(),
+                        place_of_shape(r.point), median_of(r));
+    };
+    const auto& told = **std::ranges::min_element(here, {}, [&](const auto* r) { return place(*r); });
+    const auto* usual = in_time(told, measured);
+    const bool gpus = device == topology::device::gpu;
+    auto text = fmt::format(
+        "Where one of {} comes {:.4g} us late, everybody waits those {:.4g} us for it; after it has come, {} "
+        "takes {:.3g} us{}",
+        count_of_members(told.point), late_of(told), late_of(told), subject_of(told.point), median_of(told),
+        format_shape(told.point).empty() ? "" : " at " + format_shape(told.point));
+    if (usual != nullptr) text += fmt::format(", {:.3g} us when nobody is late", median_of(*usual));
+    text += fmt::format(": a late {} costs the time that it is late{}.", gpus ? "GPU" : "member",
+                        usual == nullptr || median_of(told) <= median_of(*usual)
+                            ? ", and nothing beyond"
+                            : fmt::format(", and {:.2g} us", median_of(told) - median_of(*usual)));
+    if (const auto& m = first_metric(told); m.of_one_batch())
+      text += fmt::format(" That is one batch of {} sample{}, which has no interval.", m.samples,
+                          m.samples == 1 ? "" : "s");
+    e.sentences.push_back(std::move(text));
+  }
+}
+
+}  // namespace mgsync::barriers
