@@ -172,13 +172,15 @@ class multi_grid_policy_at : public cuda_operations<ptx::scope::system>, public 
     }
     return gave_up;
   }
-  // Waits until here() holds in every lane; 0 if given up, after that was reported.
-  template <class Here>
+  // Waits until here() holds in every lane; 0 if given up, after that was reported. Each kind of loop uses
+  // another vote instruction, as in all_reached().
+  template <polling Loop = polling::quiet, class Here>
   __device__ __forceinline__ unsigned wait_each(word epoch, Here here) const {
     for (;;) {
 #pragma unroll 1
       for (unsigned polls = 0; polls < polls_per_look; ++polls)
-        if (__ballot_sync(~0u, here()) == ~0u) return 1;
+        if (Loop == polling::sums ? __any_sync(~0u, !here()) == 0 : __ballot_sync(~0u, here()) == ~0u)
+          return 1;
       if (ends_waiting(epoch)) return 0;
     }
   }

@@ -32,7 +32,7 @@ class traced_policy : public Base {
     return watched<Loop>(w.address, w.target, epoch) ? 1 : 0;
   }
   // Of values that ride on a barrier: who is missing is not known by member.
-  template <class Here>
+  template <polling = polling::quiet, class Here>
   __device__ __forceinline__ unsigned wait_each(word epoch, Here here) const {
     const straggler_watch watch(0, ptx::global_time_ns());
     bool long_wait = false;

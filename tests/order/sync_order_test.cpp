@@ -116,6 +116,83 @@ std::vector<shipped> what_orders_less() {
 }
 INSTANTIATE_TEST_SUITE_P(order, orders_less, testing::ValuesIn(what_orders_less()), case_name);
 
+// One round, in which the last block of the first GPU releases and all acquire. What that block takes back
+// behind its polls is left away, as nothing: a recording does not know that a write waits for a poll.
+struct mixed {
+  std::string shape;
+  word_pair asked;
+  bool stale = false;
+  int architecture = 90;
+};
+void PrintTo(const mixed& one, std::ostream* out) { *out << one.shape; }
+std::string mixed_text(int architecture) {
+  return weakened(text_of("two_rounds", architecture, "sync_mixed"), "(mov\\.[bu]32\\s+%r\\d+), 65536;",
+                  "$1, 0;");
+}
+class some_release : public testing::TestWithParam<mixed> {};
+TEST_P(some_release, is_what_all_see_and_no_more) {
+  const mixed& one = GetParam();
+  const std::string text = mixed_text(one.architecture);
+  if (!one.stale) expect_passed(text, "sync_mixed", shapes.at(one.shape));
+  const std::string story = story_behind(1, text, "sync_mixed", shapes.at(one.shape), one.asked);
+  EXPECT_EQ(!story.empty(), one.stale) << story;
+}
+const std::vector<mixed> mixed_cases{
+    {"one_block", {{0, 0, 0}, {1, 0, 0}}},
+    {"one_block", {{0, 0, 1}, {1, 0, 1}}},
+    {"one_block", {{0, 0, 0}, {1, 0, 1}}, false, 80},
+    {"one_block", {{0, 0, 0}, {1, 0, 1}}, false, 100},
+    {"one_block", {{1, 0, 0}, {0, 0, 0}}, true},
+    {"one_gpu", {{0, 1, 0}, {0, 0, 1}}},
+    {"one_gpu", {{0, 0, 0}, {0, 1, 1}}, true},
+    {"counted", {{0, 1, 0}, {0, 0, 1}}},
+    {"counted", {{0, 1, 1}, {0, 0, 0}}, false, 80},
+    {"counted", {{0, 0, 0}, {0, 1, 0}}, true},
+    {"counted_of_three", {{0, 2, 0}, {0, 0, 0}}},
+    {"spread", {{0, 1, 0}, {0, 0, 1}}},
+    {"spread", {{0, 1, 1}, {0, 0, 0}}, false, 80},
+    {"spread_of_three", {{0, 1, 0}, {0, 0, 0}}, true},  // of two, what the speaker wrote comes along
+    {"spread_of_three", {{0, 2, 1}, {0, 1, 0}}},
+    {"all", {{0, 1, 0}, {1, 0, 1}}},
+    {"all_spread", {{0, 1, 1}, {1, 1, 0}}},
+};
+INSTANTIATE_TEST_SUITE_P(order, some_release, testing::ValuesIn(mixed_cases));
+
+// Of two GPUs of two blocks, of which another than the one that releases speaks.
+TEST(some_release_twins, are_caught) {
+  const std::map<std::string, std::pair<std::string, std::string>> twins{
+      {"does_not_say_so", {"-65535;", "1;"}},
+      {"speaks_without_release", {"fence\\.release\\.sys;", ""}},
+      {"arrives_without_release", {"fence\\.release\\.gpu;", ""}},
+      {"speaks_of_counters_without_acquire", {"fence\\.acquire\\.gpu;", ""}},
+      {"passes_without_acquire", {"fence\\.acquire\\.sys;", ""}}};
+  const word_pair asked{{0, 1, 1}, {1, 1, 0}};
+  for (const auto& [name, change] : twins) {
+    const std::string text = weakened(mixed_text(90), change.first, change.second);
+    EXPECT_NE(story_behind(1, text, "sync_mixed", shapes.at("all_spread"), asked), "") << name;
+  }
+}
+
+// The threads of the recorded fences that release.
+std::vector<int> threads_that_release(const std::string& kernel, const grids& shape) {
+  const auto kernels = ptx::read_kernels(text_of("two_rounds", 90));
+  std::vector<int> threads;
+  for (const auto& event : completeness_of(ptx::kernel_named(kernels, kernel), shape).events)
+    if (event.kind == memory_order::event_kind::fence && event.text.find("acquire") == std::string::npos)
+      threads.push_back(event.thread);
+  return threads;
+}
+TEST(sync_mixed, has_no_fence_that_releases_where_nobody_does) {
+  for (const char* shape : {"one_block", "one_gpu", "counted", "spread", "all", "all_spread"}) {
+    EXPECT_TRUE(threads_that_release("sync_mixed_quiet", shapes.at(shape)).empty()) << shape;
+    const auto with_one = threads_that_release("sync_mixed", shapes.at(shape));
+    EXPECT_FALSE(with_one.empty()) << shape;
+    const grids& g = shapes.at(shape);
+    for (const int thread : with_one)
+      EXPECT_LT(thread, static_cast<int>(g.blocks * g.threads)) << shape << ": GPU 1 has nothing to release";
+  }
+}
+
 TEST(order_none, has_no_fence_of_any_scope) {
   for (const int architecture : {90, 100}) {
     const auto text = text_of("two_rounds", architecture, "sync_none");

@@ -5,20 +5,20 @@
 namespace {
 
 // `meet(grids)`: a round.
-template <class Group, class Meet>
+template <unsigned Rounds = 2, class Group, class Meet>
 __device__ __forceinline__ void two_rounds_of(Group&& grids, Meet meet, unsigned* mine,
                                               const unsigned* theirs) {
   unsigned seen;
   bool passed = grids.is_valid();
 #pragma unroll
-  for (unsigned round = 1; round <= 2; ++round) {
+  for (unsigned round = 1; round <= Rounds; ++round) {
     if (!passed) return;
     asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(round) : "memory");
     passed = meet(grids);
     if (!passed) return;
     asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(seen) : "l"(theirs) : "memory");
   }
-  asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(3) : "memory");
+  asm volatile("st.weak.global.u32 [%0], %1;" ::"l"(mine), "r"(Rounds + 1) : "memory");
 }
 
 struct whole {
@@ -93,6 +93,29 @@ MGSYNC_ORDERED(sync_none, mgsync::order::none)
 MGSYNC_ORDERED(sync_release, mgsync::order::release)
 MGSYNC_ORDERED(sync_acquire, mgsync::order::acquire)
 MGSYNC_ORDERED(sync_async, mgsync::order::acq_rel, mgsync::proxy::async)
+// The last block of the first GPU releases and acquires, the others acquire; or none releases, as there are
+// never more GPUs than eight here. The first of one round: of two, its counters may hold too many values.
+struct one_releases {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    const bool first = grids.grid_rank() == 0 && blockIdx.x == gridDim.x - 1;
+    return grids.sync_mixed(first ? mgsync::order::acq_rel : mgsync::order::acquire);
+  }
+};
+struct nobody_releases {
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids) const {
+    return grids.sync_mixed(grids.num_grids() > 8 ? mgsync::order::acq_rel : mgsync::order::acquire);
+  }
+};
+extern "C" __global__ void sync_mixed(const __grid_constant__ mgsync::multi_grid_handle handle,
+                                      unsigned* mine, const unsigned* theirs) {
+  two_rounds_of<1>(mgsync::this_multi_grid(handle), one_releases{}, mine, theirs);
+}
+extern "C" __global__ void sync_mixed_quiet(const __grid_constant__ mgsync::multi_grid_handle handle,
+                                            unsigned* mine, const unsigned* theirs) {
+  two_rounds_of(mgsync::this_multi_grid(handle), nobody_releases{}, mine, theirs);
+}
 extern "C" __global__ void sync_reduce(const __grid_constant__ mgsync::multi_grid_handle handle,
                                        unsigned* mine, const unsigned* theirs) {
   two_rounds_of(mgsync::this_multi_grid(handle), carrying{}, mine, theirs);

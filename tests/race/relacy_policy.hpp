@@ -87,6 +87,7 @@ class relacy_policy {
     w($).store(v, order(weakness::local_release, rl::mo_release));
   }
   void store_pair_fenced_system(pair& w, unsigned long long v) { w($).store(v, rl::mo_relaxed); }
+  unsigned poll_local(word& w) { return load_relaxed_local(w); }
   std::uint64_t poll_pair_system(pair& w) { return w($).load(rl::mo_relaxed); }
   void fence_polled_local() {
     if (weakened_ != weakness::local_wait) rl::atomic_thread_fence(rl::mo_acquire, $);
@@ -159,7 +160,7 @@ class relacy_policy {
         here = here && algorithm::reached((*w.address)($).load(rl::mo_relaxed), w.target);
     return all(here);
   }
-  template <class Here>
+  template <algorithm::polling = algorithm::polling::quiet, class Here>
   bool wait_each(unsigned epoch, Here here) {
     return wait_until(epoch, here);
   }

@@ -223,6 +223,44 @@ struct quiet_relay_case : relay_case<Counters, Replicas, way::released> {
   }
 };
 
+// Every odd round is mixed, and every even one too unless `Loud`: a block in three releases, each acquires.
+// Drops: what is lost on the way to the block that speaks.
+enum class drops { nothing, what_was_said, to_unsay };
+template <unsigned Counters, unsigned Replicas, bool Loud, drops Dropped = drops::nothing>
+struct mixed_relay_case : quiet_relay_case<Counters, Replicas> {
+  using loud = relay_case<Counters, Replicas, way::released>;
+  static bool is_mixed(unsigned epoch) { return !Loud || epoch % 2 != 0; }
+  static bool orders(unsigned) { return true; }
+  static bool releases(unsigned block, unsigned epoch) {
+    return !is_mixed(epoch) || (block + (epoch - start)) % 3 == 0;
+  }
+  template <class P>
+  static void pass(P& p, relacy_memory& memory, const position& at, unsigned epoch) {
+    relay<P, relacy_memory> barrier(p, memory, at, relay_shape{Counters, Replicas});
+    p.sync();
+    if (!is_mixed(epoch)) {
+      come_released(p, barrier, memory, at, Counters, epoch);
+      RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
+      return;
+    }
+    const bool release = releases(at.member * at.blocks + at.block, epoch), adds = p.leader();
+    auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % Counters), 0);
+    const bool says = release && Dropped != drops::what_was_said;
+    if (at.blocks == 1) {
+      barrier.tell_mixed(says);
+    } else {
+      const bool asks = Counters == 1;
+      if (release && !says) p.fence_release_local();
+      barrier.go_on_mixed(epoch,
+                          arrive_mixed(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch, says));
+    }
+    RL_ASSERT(barrier.await_quietly(epoch, Loud ? (epoch - start + 1) / 2 : epoch - start) != 0);
+    if (says && adds && at.blocks > 1 && Dropped != drops::to_unsay) unsay_release(p, arrival);
+    p.fence_polled_system();
+    p.sync();
+  }
+};
+
 // The places of one value for both turns of rounds.
 struct one_turn : carrier_layout {
   unsigned pair_of(unsigned chunk, unsigned, unsigned half, unsigned lane) const {
@@ -328,9 +366,22 @@ bool orders(unsigned epoch) {
   else return true;
 }
 
+// Whether block `block` of all members' releases what it wrote. Where one does not, others may not write
+// again what it read.
+template <class Case>
+bool releases(unsigned block, unsigned epoch) {
+  if constexpr (requires { Case::releases(block, epoch); }) return Case::releases(block, epoch);
+  else return orders<Case>(epoch);
+}
+template <class Case>
+constexpr unsigned slots_in_turn() {
+  if constexpr (requires { Case::releases(0u, 0u); }) return rounds;
+  else return 2;
+}
+
 // Every worker, of `Lanes` to a block, writes plain data before the barrier and reads everybody's after it,
-// where the round orders that; Relacy reports any race on it. That all have come is asked in every round, of
-// words that the simulation knows nothing of: its threads take turns.
+// where the round and its writer order that; Relacy reports any race on it. That all have come is asked in
+// every round, of words that the simulation knows nothing of: its threads take turns.
 template <class Case, unsigned Lanes>
 class rounds_of final : public scenario {
  public:
@@ -346,7 +397,7 @@ class rounds_of final : public scenario {
         std::construct_at(pairs_.first() + m * Case::pairs(members_) + l, pack(start, 0));
     }
     for (unsigned b = 0; b < members_ * blocks_; ++b) std::construct_at(teams_.first() + b);
-    for (unsigned i = 0; i < 2 * workers(); ++i) std::construct_at(data_.first() + i, 0u);
+    for (unsigned i = 0; i < slots_in_turn<Case>() * workers(); ++i) std::construct_at(data_.first() + i, 0u);
     came_.fill(0);
   }
 
@@ -358,20 +409,19 @@ class rounds_of final : public scenario {
                          Case::pairs(members_), members_,       Case::place_of};
     const position at{block / blocks_, members_, block % blocks_, blocks_};
     for (unsigned round = 1; round <= rounds; ++round) {
-      var<unsigned>* slot = data_.first() + round % 2 * workers();
-      const bool ordered = orders<Case>(start + round);
-      if (ordered) slot[self]($) = round;
+      var<unsigned>* slot = data_.first() + round % slots_in_turn<Case>() * workers();
+      if (releases<Case>(block, start + round)) slot[self]($) = round;
       came_[self] = round;
       Case::pass(policy, memory, at, start + round);
       for (unsigned other = 0; other < workers(); ++other) {
         RL_ASSERT(came_[other] >= round);
-        if (ordered) RL_ASSERT(slot[other]($) == round);
+        if (releases<Case>(other / Lanes, start + round)) RL_ASSERT(slot[other]($) == round);
       }
     }
   }
 
   void end() override {
-    for (unsigned i = 0; i < 2 * workers(); ++i) std::destroy_at(data_.first() + i);
+    for (unsigned i = 0; i < slots_in_turn<Case>() * workers(); ++i) std::destroy_at(data_.first() + i);
     for (unsigned b = 0; b < members_ * blocks_; ++b) std::destroy_at(teams_.first() + b);
     for (unsigned i = 0; i < members_ * Case::pairs(members_); ++i) std::destroy_at(pairs_.first() + i);
     for (unsigned i = 0; i < members_ * Case::words(members_); ++i) std::destroy_at(words_.first() + i);
@@ -385,7 +435,7 @@ class rounds_of final : public scenario {
   storage<relacy_word, 64> words_;
   storage<relacy_pair, 192> pairs_;
   storage<relacy_team, 8> teams_;
-  storage<var<unsigned>, 24> data_;
+  storage<var<unsigned>, 36> data_;
   std::array<unsigned, 12> came_{};  // the round that each worker came to
 };
 
@@ -455,6 +505,19 @@ void quiet_test(const std::string& name) {
   correct<quiet_relay_case<Counters, Replicas>, 2>(name, {{1, 2}, {1, 3}});
 }
 
+template <unsigned Counters, unsigned Replicas, bool Loud>
+void mixed_test(const std::string& name) {
+  algorithm_test<mixed_relay_case<Counters, Replicas, Loud>>(name, {system_store, system_wait},
+                                                             {local_arrival, local_wait});
+  correct<mixed_relay_case<Counters, Replicas, Loud>>(name, {{1, 2}, {1, 3}, {1, 4}});
+  correct<mixed_relay_case<Counters, Replicas, Loud>, 2>(name, {{1, 2}, {1, 3}});
+  caught<mixed_relay_case<Counters, Replicas, Loud, drops::what_was_said>>(
+      name + " whose arrivals do not say who releases", none, {2, 2});
+  if constexpr (Loud)  // in mixed rounds alone it costs fences, and is not wrong
+    caught<mixed_relay_case<Counters, Replicas, Loud, drops::to_unsay>>(
+        name + " whose blocks do not take back what they said", none, {2, 2});
+}
+
 // Teams of two lanes: sound as they are, and caught where nothing but votes and broadcasts stands between
 // what one lane acquired and what another releases. `speakers`: a shape in which both lanes speak.
 template <class Case>
@@ -508,6 +571,10 @@ const std::vector<named_test> tests = {
     {"relay-spread-looks", [] { algorithm_test<looking_relay_case<2, 2>>("relay with 2 counters and 2 replicas by looks", {system_store, system_wait}, {local_arrival}); }},
     {"relay-quiet", [] { quiet_test<1, 1>("relay with quiet rounds"); }},
     {"relay-spread-quiet", [] { quiet_test<2, 2>("relay with 2 counters and 2 replicas with quiet rounds"); }},
+    {"relay-some-release", [] { mixed_test<1, 1, false>("relay in which some release"); }},
+    {"relay-spread-some-release", [] { mixed_test<2, 2, false>("relay with 2 counters and 2 replicas in which some release"); }},
+    {"relay-some-release-then-all", [] { mixed_test<1, 1, true>("relay in which some release, then all"); }},
+    {"relay-spread-some-release-then-all", [] { mixed_test<2, 2, true>("relay with 2 counters and 2 replicas in which some release, then all"); }},
     {"spread-counter", [] { spread_counter_test<way::whole>("spread counter"); }},
     {"spread-counter-split", [] { spread_counter_test<way::split>("spread counter in two calls"); }},
     {"carrier", [] {

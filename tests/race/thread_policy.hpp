@@ -48,6 +48,7 @@ class thread_policy {
   void add_fenced_system(word& w, word v) const { add(w, v, weakness::system_store); }
   void store_pair_release_local(pair& w, pair v) const { store(w, v, weakness::local_release); }
   void store_pair_fenced_system(pair& w, pair v) const { store(w, v, weakness::system_store); }
+  word poll_local(word& w) const { return load(w, weakness::local_wait); }
   pair poll_pair_system(pair& w) const { return load(w, weakness::system_wait); }
   void fence_polled_local() const {}
   void fence_polled_system() const {}
@@ -103,7 +104,7 @@ class thread_policy {
   bool wait_lane(Condition holds) const {
     return wait_until(0, holds);
   }
-  template <class Here>
+  template <algorithm::polling = algorithm::polling::quiet, class Here>
   bool wait_each(word epoch, Here here) const {
     return wait_until(epoch, here);
   }

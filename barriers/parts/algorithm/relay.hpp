@@ -21,11 +21,17 @@
 // ordered, so of two stores the older could come last; additions do not mind. So quiet rounds are counted by
 // themselves, and may stand between any others.
 //
+// A mixed round is a quiet one in which some blocks release: such a block has a release fence ahead of its
+// arrival, and its arrival says so (some_release). The block that speaks acquires, and releases to the
+// system, where one of those who came to it did, and speaks without a fence otherwise.
+//
 // Besides policy.hpp the policy supplies
 //   lanes, lane(), kept(value), any(bool)
 //   behind(word&)                         the word of quiet rounds that belongs to a word of an inbox
 //   wait_words<loop, n>(epoch, words)     polls words(i), i < n, of every lane until all are reached (of one
 //                                         member; the inbox with system scope)
+//   wait_each<loop>(epoch, here)          polls until here() holds in every lane
+//   poll_local(word&)                     what fence_polled_local() makes an acquire
 //   fence_polled_local(), fence_polled_system()                  make polls before them acquires
 //   add_release_local(word&, v), fetch_add_release_local(word&, v)
 //                                         fence_polled_local() acquires what the second returns
@@ -72,6 +78,36 @@ MGSYNC_HD std::uint32_t arrive_quietly(P& p, typename P::word* arrival, bool tel
   if (tells) p.add_relaxed_local(*arrival, 1);
   else if (asks) return p.fetch_add_relaxed_local(*arrival, 1);
   return none;
+}
+
+// What rides with the arrivals of a mixed round. A block that releases subtracts `said` besides adding its
+// one, and gives that back once it has passed, ahead of its next arrival: both are its own accesses to one
+// word, so whoever finds all arrivals of a later round finds nothing left of it. Until it is given back the
+// counter lies below what it would be, so nobody who waits for a later round takes it for reached. Of less
+// than 2^15 blocks a member; a GPU holds some thousands.
+struct some_release {
+  static constexpr std::uint32_t said = 1u << 16;
+  // Of what a counter is beyond its value when all have come and nobody said so.
+  MGSYNC_HD static constexpr bool all_came(std::uint32_t beyond) { return beyond % said == 0; }
+};
+
+// arrive_released() in a mixed round; `releases`: whether this block does.
+template <class P>
+MGSYNC_HD std::uint32_t arrive_mixed(P& p, typename P::word* arrival, bool tells, bool asks,
+                                     std::uint32_t none, bool releases) {
+  std::uint32_t mine = 1;
+  if (releases) {
+    mine -= some_release::said;
+    p.fence_release_local();
+  }
+  if (tells) p.add_relaxed_local(*arrival, mine);
+  else if (asks) return p.fetch_add_polled_local(*arrival, mine) + mine - 1;
+  return none;
+}
+// Behind the wait of such a round, by the lanes that arrived.
+template <class P>
+MGSYNC_HD void unsay_release(P& p, typename P::word& arrival) {
+  p.add_relaxed_local(arrival, some_release::said);
 }
 
 template <class P, class M, class Addresses = relay_addresses<P, M>>
@@ -144,7 +180,26 @@ class relay {
   MGSYNC_HD void tell_quietly() {
     a_.out().each([&](word& w) { p_.add_fenced_system(P::behind(w), 1); });
   }
-  // The second half of quiet round `count` of the barrier's life. Returns 0 if given up.
+  // Both of a mixed round, behind arrive_mixed().
+  MGSYNC_HD void go_on_mixed(std::uint32_t epoch, std::uint32_t before) {
+    std::uint32_t said = 0;
+    if (a_.is(relay_way::counted)) {
+      const std::uint32_t beyond = before + 1 - a_.blocks() * epoch;
+      const bool last = some_release::all_came(beyond);
+      if (!p_.any(last)) return;
+      said = last ? beyond : 0;
+    } else if (!sums_up_mixed(epoch, said)) {
+      return;
+    }
+    const bool releases = p_.any(said != 0);
+    if (releases) acquire_counters();
+    tell_mixed(releases);
+  }
+  MGSYNC_HD void tell_mixed(bool releases) {
+    if (releases) p_.fence_release_system();
+    tell_quietly();
+  }
+  // The second half of quiet or mixed round `count` of the barrier's life. Returns 0 if given up.
   MGSYNC_HD unsigned await_quietly(std::uint32_t epoch, std::uint32_t count) {
     return p_.template wait_words<polling::quiet, Addresses::ins>(epoch, [&](unsigned i) {
       word* const w = a_.in(i);
@@ -196,6 +251,22 @@ class relay {
            p_.template wait_words<polling::sums, Addresses::sums>(epoch, [&](unsigned i) {
              return polled_word<word>{a_.sum(i), a_.share(i) * epoch};
            });
+  }
+
+  // The same of a mixed round. `said`: not 0 if a block that arrived at the lane's counters releases.
+  MGSYNC_HD bool sums_up_mixed(std::uint32_t epoch, std::uint32_t& said) {
+    return a_.is(relay_way::sums_up) && p_.template wait_each<polling::sums>(epoch, [&] {
+      bool all = true;
+      said = 0;
+      for (unsigned i = 0; i < Addresses::sums; ++i) {
+        word* const counter = a_.sum(i);
+        if (Addresses::sums != 1 && counter == nullptr) continue;
+        const std::uint32_t beyond = p_.poll_local(*counter) - a_.share(i) * epoch;
+        all = all && some_release::all_came(beyond);
+        said |= beyond;
+      }
+      return all;
+    }) != 0;
   }
 
   // True in the last block. It resets the counter, and adds the round to the spread counters, which no block

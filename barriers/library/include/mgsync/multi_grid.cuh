@@ -173,8 +173,10 @@ class multi_grid_group_over : private Policy::verdict {
     record.open = 0;
   }
 
-  // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order. Returns false
-  // once a barrier was given up (see above), or if the object is not valid.
+  // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order: blocks that
+  // release and blocks that do not wait for different words, so a round of both is given up where blocks wait
+  // for a relay (sync_mixed() below is for such). Returns false once a barrier was given up (see above), or
+  // if the object is not valid.
   template <order Order = order::acq_rel, proxy Proxy = proxy::generic>
   __device__ __forceinline__ bool sync() {
     if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
@@ -192,6 +194,28 @@ class multi_grid_group_over : private Policy::verdict {
     const bool passed = leave(where);
     if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
     return passed;
+  }
+
+  // The barrier in which each block has an order of its own, `mine`, alike in its threads: behind it, blocks
+  // that acquire see what blocks that release wrote before. Called by all threads of all blocks of all GPUs;
+  // rounds of it and of the others may follow one another. A GPU of which no block releases has no system
+  // fence that releases, and where nobody does there is none of any scope. A block that does not release
+  // does not order its reads either: others may overwrite behind the barrier what it still reads before.
+  __device__ __forceinline__ bool sync_mixed(order mine) {
+    ++epoch_;
+    const policy_type policy = this->policy();
+    policy.sync();
+    unsigned where = 0;
+    if (come_mixed(policy, releases(mine))) {
+      await_quietly<false>(policy);
+      const bool said = releases(mine) && (policy.state() & (flags::counted | flags::spread)) != 0;
+      if (said && policy.leader() && (state_ & flags::lost) == 0)
+        algorithm::unsay_release(policy, *words_.arrival_);
+      if (acquires(mine)) acquire_quietly(policy);
+    } else {
+      where = this->asks_where();
+    }
+    return leave(where);
   }
 
   // The barrier in two calls, between which the kernel can do work that depends on neither side. Each is
@@ -325,12 +349,7 @@ class multi_grid_group_over : private Policy::verdict {
   // The same of a round in which nobody releases (relay.hpp).
   __device__ __forceinline__ bool come_quietly(const policy_type& policy) {
     if (!policy.in_team()) return false;
-    if ((state_ & (flags::counts_quiet | flags::counter)) == 0) {
-      words_.quiet_ = Policy::addresses::quiet_rounds(handle_, block());
-      policy.sync_team();  // before another lane speaks, which adds to what this one reads
-      state_ |= flags::counts_quiet;
-    }
-    ++words_.quiet_;
+    count_quietly(policy);
     if ((policy.state() & flags::arrives) == 0) {
       relay_of(policy).tell_quietly();
       return true;
@@ -341,6 +360,34 @@ class multi_grid_group_over : private Policy::verdict {
     if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
     else relay_of(policy).go_on_quietly(epoch_, before);
     return true;
+  }
+  // The same of a round in which some release. At the counter every block releases for itself.
+  __device__ __forceinline__ bool come_mixed(const policy_type& policy, bool release) {
+    if (!policy.in_team()) return false;
+    count_quietly(policy);
+    if ((policy.state() & flags::arrives) == 0) {
+      relay_of(policy).tell_mixed(release);
+      return true;
+    }
+    if ((policy.state() & flags::counter) != 0) {
+      if (release) policy.fence_release_local();
+      if ((policy.state() & flags::tells) != 0) policy.add_relaxed_local(*words_.arrival_, 1);
+      policy.hold(handle_.sync_hold);
+      return true;
+    }
+    const std::uint32_t before =
+        algorithm::arrive_mixed(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
+                                (policy.state() & flags::asks) != 0, handle_.blocks * epoch_, release);
+    relay_of(policy).go_on_mixed(epoch_, before);
+    return true;
+  }
+  __device__ __forceinline__ void count_quietly(const policy_type& policy) {
+    if ((state_ & (flags::counts_quiet | flags::counter)) == 0) {
+      words_.quiet_ = Policy::addresses::quiet_rounds(handle_, block());
+      policy.sync_team();  // before another lane speaks, which adds to what this one reads
+      state_ |= flags::counts_quiet;
+    }
+    ++words_.quiet_;
   }
 
   // The round of sync_reduce() after the block's own barrier. What other rounds go by goes on too: the
@@ -380,10 +427,11 @@ class multi_grid_group_over : private Policy::verdict {
     std::uint32_t* const polled = counter ? words_.polled_ : &policy_type::behind(*words_.polled_);
     const std::uint32_t target = counter ? words_.share_ * epoch_ : words_.quiet_;
     if (policy.template await_by<algorithm::polling::quiet>(polled, target, epoch_) != 0) lose();
-    if constexpr (Acquires) {
-      if constexpr (algorithm::ptx::one_sided_fences) policy.fence_polled_system();
-      else algorithm::ptx::fence_acq_rel<algorithm::ptx::scope::system>();
-    }
+    if constexpr (Acquires) acquire_quietly(policy);
+  }
+  __device__ __forceinline__ static void acquire_quietly(const policy_type& policy) {
+    if constexpr (algorithm::ptx::one_sided_fences) policy.fence_polled_system();
+    else algorithm::ptx::fence_acq_rel<algorithm::ptx::scope::system>();
   }
   __device__ __forceinline__ void lose() {
     state_ = (state_ & flags::keeps) | flags::lost;

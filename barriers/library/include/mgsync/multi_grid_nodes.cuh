@@ -11,8 +11,8 @@
 // inside each node as by multi_grid.cuh, and between nodes only what multi_grid_nodes::carry() names. The
 // block that speaks for its GPU tells a word of host memory, and polls the answer with one warp; the others
 // wait as inside a node. barrier_arrive() waits for the other nodes in that one block. There are
-// no sync<order::none>(), sync<order::acquire>(), sync_reduce() and sync_ballot() between nodes: they do not
-// compile.
+// no sync<order::none>(), sync<order::acquire>(), sync_mixed(), sync_reduce() and sync_ballot() between
+// nodes: they do not compile.
 #pragma once
 
 #include <mgsync/multi_grid.cuh>
