@@ -244,6 +244,8 @@ std::string to_text(const measured_question& asked, const measured_answer& a) {
   line("a stage", fmt::format("{:.1f} ns: loading alone {:.1f}, multiplying alone {:.1f}",
                               period_of(asked, p, best.form.buffers), stage_at(p.load, asked, p),
                               stage_at(p.math, asked, p)));
+  if (const extent taken{size.m, aligned_side(size.n), aligned_side(size.k)}; taken != size)
+    line("taken as", fmt::format("{}: bulk copies need N and K to be multiples of 8", text(taken)));
   if (a.padded_ns > 0)
     line("rows",
          fmt::format("of A and B begin at multiples of {} bytes only; with K padded to a multiple of 64 it "

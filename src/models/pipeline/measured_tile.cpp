@@ -128,7 +128,9 @@ double mean_stage_ns(const by_active& early, const by_active& late, double activ
          stages;
 }
 
-int row_start_bytes(int k) { return std::gcd(k * bytes_of_half, whole_line); }
+int aligned_side(int side) { return (side + 7) / 8 * 8; }
+
+int row_start_bytes(int k) { return std::gcd(aligned_side(k) * bytes_of_half, whole_line); }
 
 double loaded_megabytes_of(extent size) {
   return (static_cast<double>(size.m) + size.n) * size.k * bytes_of_half * 1e-6;
@@ -164,12 +166,13 @@ stage_times times_of(const tile_profile& p, extent size, double active, int sms,
     return t;
   }
   // Loads alone may contend with each other more than they do beside multiplying, and loads and multiplying
-  // slow each other down. So the period measured with both is what counts, and it is assigned to the slower
-  // of the two.
-  double load = std::min(p.load.at(active) + slower, period), math = std::min(p.math.at(active), period);
-  (load > math ? load : math) = period;
-  t.a = {to_profile_ticks(load), to_profile_ticks(std::max(load, whole_round - math))};
-  t.math = to_profile_ticks(math);
+  // slow each other down. So the period measured with both is what counts: a consumer takes it for a stage,
+  // since what stays of an output tile's end is measured beyond such stages, and slow loads are not hidden
+  // behind stores.
+  double load = std::min(p.load.at(active) + slower, period);
+  if (load > p.math.at(active)) load = period;
+  t.a = {to_profile_ticks(load), to_profile_ticks(std::max(load, whole_round - period))};
+  t.math = to_profile_ticks(period);
   return t;
 }
 

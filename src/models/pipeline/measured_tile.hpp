@@ -68,7 +68,11 @@ void fields(auto& way, row_start_times& r) {
   way.needs("stage", r.stage);
   way.needs("of_many", r.of_many);
 }
-// The largest power of two, at most 128, at whose multiples each row of k halves begins.
+// N and K as the kernels take them: bulk copies need rows that begin at multiples of 16 bytes, so a side is
+// padded to a multiple of 8.
+int aligned_side(int side);
+// The largest power of two, from 16 to 128, at whose multiples each row of k halves begins, k padded as
+// above.
 int row_start_bytes(int k);
 // Of A, B and C, and of A and B alone.
 double megabytes_of(extent size);

@@ -82,15 +82,25 @@ chooser answers_of(machine on, const products_by_size& products) {
   return all;
 }
 
+// Of a kernel that was not measured with that many buffers the slowest number that was; nothing: it was not
+// measured.
+std::optional<double> time_of(const times_by_configuration& times,
+                              const std::optional<configuration>& chosen) {
+  if (!chosen) return std::nullopt;
+  if (const auto found = times.find(*chosen); found != times.end()) return found->second;
+  std::optional<double> slowest;
+  for (const auto& [which, ns] : times)
+    if (which.kernel == chosen->kernel && ns > slowest.value_or(0)) slowest = ns;
+  return slowest;
+}
+
 // By how many percent the choices are slower than the best, of the sizes at which they were measured.
 std::vector<double> slower_by(const products_by_size& products, const group& of,
                               const std::function<std::optional<configuration>(const size_key&)>& chosen) {
   std::vector<double> all;
   for (const auto& [size, times] : products) {
     if (!of.has(extent_of(size))) continue;
-    const auto which = chosen(size);
-    const auto found = which ? times.find(*which) : times.end();
-    if (found != times.end()) all.push_back(100 * (found->second / least_of(times) - 1));
+    if (const auto ns = time_of(times, chosen(size))) all.push_back(100 * (*ns / least_of(times) - 1));
   }
   return all;
 }
