@@ -52,6 +52,10 @@ std::string markdown_of(const report::page& p) {
     text += fmt::format("\n## {}\n", markdown_words(s.title));
     add(s.shown);
   }
+  if (const auto papers = report::papers_in(text); !papers.empty()) {
+    text += "\n## Papers\n\n";
+    for (const auto& one : papers) text += fmt::format("- {}\n", markdown_words(one));
+  }
   text += "\n## From\n";
   for (const auto& f : p.files) {
     text += f.command.empty() ? fmt::format("\n- {}", markdown_words(f.name))

@@ -134,8 +134,7 @@ void add_faster(advice& a) {
   }
   constexpr std::size_t most = 2;
   if (best.is_callable() && !uncallable.empty())
-    a.sentences.push_back(
-        fmt::format("Faster, and nothing that a program can call: {}.", names_of(uncallable, most)));
+    a.sentences.push_back(fmt::format("Faster, but no program can call it: {}.", names_of(uncallable, most)));
   if (best.is_callable() && !unknown.empty())
     a.sentences.push_back(fmt::format(
         "Faster, and not known to this build of mgsync, which cannot tell whether a program can call it: {}.",

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/base/markup.hpp"
 
@@ -18,6 +21,24 @@ std::string without_marks(std::string_view markdown) {
   for (const char c : markdown)
     if (c != '*' && c != '`') plain += c;
   return plain;
+}
+
+// Every word of the glossary with its sentence.
+std::vector<std::pair<std::string, std::string>> words_and_meanings() {
+  std::string_view rest = reinterpret_cast<const char*>(mgsync_glossary);
+  std::vector<std::pair<std::string, std::string>> all;
+  while (!rest.empty()) {
+    const auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    constexpr std::string_view before = "| **", between = " | ", after = " |";
+    const auto middle = line.find(between);
+    if (!line.starts_with(before) || !line.ends_with(after) || middle == line.npos) continue;
+    const auto word = line.substr(2, middle - 2);
+    const auto meaning =
+        line.substr(middle + between.size(), line.size() - middle - between.size() - after.size());
+    all.emplace_back(without_marks(word), without_marks(meaning));
+  }
+  return all;
 }
 
 // The number of a paper, "000" to "004", at this place of a text; empty where there is none.
@@ -47,25 +68,23 @@ std::string with_papers(std::string_view text) {
   return html + escaped(text.substr(from));
 }
 
+std::vector<std::string> papers_in(std::string_view text) {
+  std::set<std::string_view> named;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (const auto number = paper_at(text, at); !number.empty()) named.insert(number);
+  std::vector<std::string> papers;
+  for (const auto& [word, meaning] : words_and_meanings())
+    if (named.contains(word)) papers.push_back(fmt::format("{}: {}", word, meaning));
+  return papers;
+}
+
 std::string html_glossary() {
-  std::string_view rest = reinterpret_cast<const char*>(mgsync_glossary);
   std::string rows;
-  while (!rest.empty()) {
-    const auto line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    constexpr std::string_view before = "| **", between = " | ", after = " |";
-    const auto middle = line.find(between);
-    if (!line.starts_with(before) || !line.ends_with(after) || middle == line.npos) continue;
-    const auto word = line.substr(2, middle - 2);
-    const auto meaning =
-        line.substr(middle + between.size(), line.size() - middle - between.size() - after.size());
-    const auto plain = without_marks(word);
-    rows +=
-        fmt::format("<dt>{}</dt><dd>{}</dd>\n",
-                    plain.starts_with("00") ? fmt::format("<span id=\"paper-{0}\">paper {0}</span>", plain)
-                                            : escaped(plain),
-                    escaped(without_marks(meaning)));
-  }
+  for (const auto& [word, meaning] : words_and_meanings())
+    rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n",
+                        word.starts_with("00") ? fmt::format("<span id=\"paper-{0}\">paper {0}</span>", word)
+                                               : escaped(word),
+                        escaped(meaning));
   return "<details id=\"glossary\"><summary>what the words mean</summary><dl>\n" + rows + "</dl></details>\n";
 }
 

@@ -92,6 +92,9 @@ std::string_view page_script();
 // Text as HTML, in which the number of a paper, as in "(000, table I)", leads to its title in the glossary.
 std::string with_papers(std::string_view text);
 
+// The papers whose numbers stand in a text: "000: L. Zhang, ...".
+std::vector<std::string> papers_in(std::string_view text);
+
 // A folded section with every word and its sentence.
 std::string html_glossary();
 

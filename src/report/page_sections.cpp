@@ -220,7 +220,7 @@ std::string folded_table(const table& t, std::string_view rows) {
       endings && std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
   if (endings ? !(waived_only && t.rows.size() > long_list) : t.rows.size() <= long_table)
     return titled_table(t, rows);
-  return fmt::format("<details><summary>{}: {} {}</summary>\n{}</details>\n", escaped(t.heading.title),
+  return fmt::format("<details><summary>{}: {} {}</summary>\n{}</details>\n", with_papers(t.heading.title),
                      t.rows.size(), endings ? "reasons" : "rows", titled_table(t, rows));
 }
 

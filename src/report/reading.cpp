@@ -39,6 +39,10 @@ std::string reading(const bar_chart& c) {
     return "Each bar is one batch, which has no interval: which of them is faster was not shown.";
   if (full.size() < 2) return "";
   std::ranges::stable_sort(full, {}, [](const bar* b) { return sum_of(*b); });
+  constexpr std::string_view times_of[] = {" ns", " us", " ms", " s", " cycles"};
+  if (std::ranges::find(times_of, unit_of(c.values.label)) == std::end(times_of))
+    return fmt::format("The longest bar is {}, {} {}.", full.back()->name, readable(sum_of(*full.back())),
+                       c.values.label);
   const auto &first = *full.front(), &next = *full[1], &last = *full.back();
   const double least = sum_of(first);
   auto text = fmt::format("{} takes least, {}{}", first.name, readable(least), unit_of(c.values.label));
@@ -148,7 +152,7 @@ std::string reading(const timeline& t) {
     std::ranges::sort(took);
     words.push_back(fmt::format("'{}' {} {}", name, readable(std::round(took[took.size() / 2])), t.unit));
   }
-  return words.empty() ? "" : fmt::format("In the middle of all bars, {}.", fmt::join(words, ", "));
+  return words.empty() ? "" : fmt::format("Median lengths of the bars: {}.", fmt::join(words, ", "));
 }
 
 }  // namespace

@@ -214,7 +214,10 @@ void add_fastest(std::span<const result> all, evaluation& e) {
       "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}{}.",
       measured.size(), violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
       ended(result_status::waived), given_up == 0 ? "" : fmt::format(", {} ended in an error", given_up),
-      unchecked == 0 ? "" : fmt::format(", {} are unchecked or no barriers", unchecked)));
+      unchecked == 0 ? ""
+                     : fmt::format(", {} unchecked or no barrier{}",
+                                   unchecked == 1 ? "1 is" : fmt::format("{} are", unchecked),
+                                   unchecked == 1 ? "" : "s")));
   e.add(std::move(t));
 }
 

@@ -41,7 +41,7 @@ bar_chart ranked(const frame<result>& rows) {
                   "Ranked: " + name_of_cell(p),
                   "Medians with 95 % intervals, the fastest first. Pale: what no program can call, orders "
                   "less than a "
-                  "barrier (<), was not shown to be one, or has one batch only, and so no interval (?)."},
+                  "barrier, was not shown to be one, or has one batch only, and so no interval (?)."},
       .values = {"latency (us)"},
       .in_terminal = true};
   for (const auto* r : rows) {

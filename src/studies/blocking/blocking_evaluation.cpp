@@ -168,7 +168,7 @@ table table_of_outcomes(const std::map<asked_barrier, cells>& cases) {
 // Adds every outcome that was not predicted, with what it depends on.
 void add_findings(std::span<const result> all, evaluation& e) {
   table t{{"findings", "Findings: what was not foretold",
-           "A verdict belongs to source form, toolkit and architecture."},
+           "With another form of the source, toolkit or architecture it may be otherwise."},
           {"level", "barrier", "absent", "what they do", "finding", "built with", "architecture"}};
   for (const auto& r : all) {
     if (r.point.study != "blocking" || detail(r, "finding").empty()) continue;
@@ -211,12 +211,12 @@ void add_staircase(const result& r, bool control, evaluation& e) {
   timeline t;
   const std::string of =
       fmt::format("{}-{}{}{}", barrier.level, barrier.name, barrier.form.empty() ? "" : "-", barrier.form);
-  t.heading = {fmt::format("staircase-{}{}", of, control ? "-control" : ""),
-               fmt::format("{} of level {}{}", name_of(barrier), barrier.level, control ? ", left out" : ""),
-               control
-                   ? "The same code without the barrier: each leaves when he comes (000, figures 17 and 18)."
-                   : "One round: from each participant's arrival until it has left. Held: nobody leaves "
-                     "before the last arrives (000, figures 17 and 18)."};
+  t.heading = {
+      fmt::format("staircase-{}{}", of, control ? "-control" : ""),
+      fmt::format("{} of level {}{}", name_of(barrier), barrier.level, control ? ", left out" : ""),
+      control ? "The same code without the barrier: each leaves as soon as it comes (000, figures 17 and 18)."
+              : "One round: from each participant's arrival until it has left. Held: nobody leaves "
+                "before the last arrives (000, figures 17 and 18)."};
   t.unit = r.quantities.find(begin)->second.unit;
   for (std::size_t i = 0; i < begins.size(); ++i)
     t.tracks.push_back({fmt::format("{} {}", barrier.level, i),
@@ -262,9 +262,11 @@ evaluation evaluate(std::span<const result> all) {
   const auto seconds = [](const result& r) { return r.number("duration").value_or(0); };
   const auto worked = [](const result& r) { return detail(r, "afterwards") == "works"; };
   if (!cases.empty())
-    e.sentences.push_back(fmt::format(
-        "{} cases, each with an outcome, the longest {:.1f} s; a fresh process afterwards worked in {}.",
-        cases.size(), std::max(0.0, seconds(*most(cases, seconds))), where(cases, worked).size()));
+    e.sentences.push_back(fmt::format("What somebody's absence does was tried in {} cases: each came to an "
+                                      "outcome, in {:.1f} s at most, and "
+                                      "after {} of them a fresh process worked.",
+                                      cases.size(), std::max(0.0, seconds(*most(cases, seconds))),
+                                      where(cases, worked).size()));
   return e;
 }
 

@@ -32,9 +32,6 @@ unsigned workers_of(const result& r) { return static_cast<unsigned>(r.point.numb
 std::string name_of(unsigned workers) {
   return workers == 1 ? "1 thread" : workers == 32 ? "1 warp" : fmt::format("{} threads", workers);
 }
-std::string text(std::optional<double> value, const char* how) {
-  return value ? fmt::format(fmt::runtime(how), *value) : "-";
-}
 
 // Cycles over turns, as every length's typical number says; nothing of results without lengths.
 struct measured_line {
@@ -223,12 +220,16 @@ void add_switch(const std::string& form, const measured_form& f, const steps& s,
   if (refined_ratio)
     c.push_back({fmt::format("{}, {}: refined form over measured", form, between), "1/1.3 to 1.3",
                  fmt::format("{:.2f}", *refined_ratio), *refined_ratio >= 1 / 1.3 && *refined_ratio <= 1.3});
+  const auto told = [](const char* who, std::optional<double> bytes, std::optional<double> apart) {
+    if (!bytes) return std::string();
+    return fmt::format("; {} foretold {:.0f} B{}", who, *bytes,
+                       apart ? fmt::format(", {:.2f} times that", *apart) : "");
+  };
   if (measured.at.for_good)
-    e.sentences.push_back(fmt::format(
-        "Sums in shared memory, {}: below {:.0f} B use {}, above {}; foretold: {} by the paper's form ({}), "
-        "{} by the refined one ({}).",
-        form, *measured.at.for_good, name_of(one.basic), name_of(one.more), text(paper, "{:.0f} B"),
-        text(by_paper, "{:.2f}"), text(better_form, "{:.0f} B"), text(refined_ratio, "{:.2f}")));
+    e.sentences.push_back(fmt::format("Sums in shared memory, {}: below {:.0f} B use {}, above {}{}{}.", form,
+                                      *measured.at.for_good, name_of(one.basic), name_of(one.more),
+                                      told("paper 000's model", paper, by_paper),
+                                      told("the refined model", better_form, refined_ratio)));
 }
 
 void add_curves(const std::string& form, const measured_form& f, const steps& s, evaluation& e) {

@@ -184,7 +184,8 @@ void add_wider_switches(std::span<const result> results, evaluation& e) {
       {"table-iv-wider", "From which size on more members pay",
        "Joining: what putting the parts together costs the more members beyond what it costs the fewer, in "
        "us, taken where there is next to nothing to read. For good: from there on more members are never "
-       "slower. Refined: foretold from reading alone at each size, and joining. Ratio: foretold over "
+       "slower. Paper's form: foretold by the model of paper 000. Refined: foretold from reading alone at "
+       "each size, and joining. Ratio: foretold over "
        "measured."},
       {"between", "type", "memory", "joining | .2f", "first | >", "for good | >", "range | >",
        "paper's form | >", "ratio | .2f", "refined | >", "ratio | .2f"}};

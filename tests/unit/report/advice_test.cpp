@@ -382,12 +382,12 @@ TEST(advice, names_what_is_faster_and_cannot_be_called_behind_the_answer) {
       advise(committed("h200x4/barriers.json.xz"), {topology::device::gpu, 4, 20}, barriers::facts_of);
   EXPECT_EQ(gpus.barriers.front().barrier, "multigrid:library");
   EXPECT_TRUE(says(gpus, "#include <mgsync/multi_grid.cuh>"));
-  EXPECT_TRUE(says(gpus, "Faster, and nothing that a program can call: multigrid:auto (2.068 us)."));
+  EXPECT_TRUE(says(gpus, "Faster, but no program can call it: multigrid:auto (2.068 us)."));
   EXPECT_GT(gpus.over_members.front().step_us, 80.7);  // the blocks of one GPU meet too
   const auto hosts =
       advise(committed("host64/one-process.json.xz"), {topology::device::host, 16, 20}, barriers::facts_of);
   EXPECT_EQ(hosts.sentences.at(1), "To call it: #pragma omp barrier (-fopenmp).");
-  EXPECT_TRUE(says(hosts, "Faster, and nothing that a program can call: multigrid:auto (0.3427 us), "));
+  EXPECT_TRUE(says(hosts, "Faster, but no program can call it: multigrid:auto (0.3427 us), "));
   const auto text = to_text(gpus);
   EXPECT_LT(text.find("\nmultigrid:library"), text.find("\nnothing that a program can call:\nmultigrid:auto"))
       << text;

@@ -109,6 +109,10 @@ TEST(page, leads_from_the_number_of_a_paper_to_its_title) {
       with_papers("Rounds (000, table I; 004) < paper 001"),
       "Rounds (<a href=\"#paper-000\">paper 000</a>, table I; <a href=\"#paper-004\">paper 004</a>) &lt; "
       "paper <a href=\"#paper-001\">001</a>");
+  const auto papers = papers_in("Rounds (004, figure 2; 000, table I), and 003 GB");
+  ASSERT_EQ(papers.size(), 3U);
+  EXPECT_TRUE(papers.front().starts_with("000: L. Zhang")) << papers.front();
+  EXPECT_TRUE(papers_in("1000 of 10002").empty());
   EXPECT_EQ(with_papers("1000, 0004 and 1.000 us, \"005\""), escaped("1000, 0004 and 1.000 us, \"005\""));
 }
 
@@ -271,6 +275,9 @@ TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
   EXPECT_NE(reading_of(close).find("; near takes 5.0 % longer, and far takes 4.5 times as long."),
             std::string::npos)
       << reading_of(close) << " never 1.0 times";
+  bar_chart counts{
+      {"b", "b"}, {"products"}, {}, {{.name = "+0 %", .parts = {9}}, {.name = "+2 %", .parts = {2}}}};
+  EXPECT_EQ(reading_of(counts), "The longest bar is +0 %, 9 products.") << "no time";
   const bar_chart single{
       {"b", "b"}, {"latency (us)"}, {}, {{.name = "a ?", .parts = {1}}, {.name = "b ?", .parts = {2}}}};
   EXPECT_EQ(reading_of(single),
