@@ -39,20 +39,28 @@ __device__ __forceinline__ void with_a_group(const multi_grid_handle& handle, F 
   }
 }
 
-struct in_one_or_two_calls {
+// Of a way in which all blocks publish in every round.
+struct all_publish {
+  __device__ static bool publishes(unsigned, unsigned, unsigned, unsigned) { return true; }
+  template <class Group>
+  __device__ static bool finish(Group&, unsigned) {
+    return true;
+  }
+};
+struct in_one_or_two_calls : all_publish {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way how, unsigned round) const {
     return pass(grids, how, round);
   }
 };
-struct behind_less {
+struct behind_less : all_publish {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
     return grids.template sync<order::none>() && grids.template sync<order::acquire>() && grids.sync();
   }
 };
 
-struct by_looks {
+struct by_looks : all_publish {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way, unsigned) const {
     auto token = grids.barrier_arrive();
@@ -63,8 +71,34 @@ struct by_looks {
   }
 };
 
+// In turn one block of all releases, every third, all of one GPU, and none. What was read is released behind
+// it, by rounds of three kinds in turn.
+struct unlike {
+  __device__ static bool publishes(unsigned worker, unsigned workers, unsigned blocks, unsigned round) {
+    switch (round % 4) {
+    case 0: return worker == round / 4 % workers;
+    case 1: return (worker + round) % 3 == 0;
+    case 2: return worker / blocks == round / 4 % (workers / blocks);
+    default: return false;
+    }
+  }
+  template <class Group>
+  __device__ __forceinline__ bool operator()(Group& grids, way, unsigned round) const {
+    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, workers = grids.num_grids() * blocks;
+    const bool release = publishes(grids.grid_rank() * blocks + block_rank(), workers, blocks, round);
+    return grids.sync_mixed(release ? order::acq_rel : order::acquire);
+  }
+  template <class Group>
+  __device__ static bool finish(Group& grids, unsigned round) {
+    if (round % 3 == 0) return grids.sync();
+    if (round % 3 == 1) return grids.template sync<order::none>() && grids.sync_mixed(order::acq_rel);
+    return grids.sync_mixed(order::release) && grids.sync_mixed(order::none) &&
+           grids.sync_mixed(order::acq_rel);
+  }
+};
+
 // Alike in all threads: what it found is wrong in all of them, or in none.
-struct carrying {
+struct carrying : all_publish {
   template <class Group>
   __device__ __forceinline__ bool operator()(Group& grids, way, unsigned round) const {
     const unsigned long long rank = grids.thread_rank(), size = grids.size();
@@ -119,15 +153,22 @@ __device__ __forceinline__ void check_rounds_of(Group& grids, const multi_grid_h
   unsigned wrong = 0;
   for (unsigned round = first; round != first + rounds; ++round) {
     const unsigned slot = round % 2 * blocks;
-    if (thread == threads - 1) slots.parts[grids.grid_rank()][slot + self] = round;
+    const unsigned workers = grids.num_grids() * blocks;
+    if (thread == threads - 1 && Pass::publishes(grids.grid_rank() * blocks + self, workers, blocks, round))
+      slots.parts[grids.grid_rank()][slot + self] = round;
     if (!Pass{}(grids, how, round)) {
       if (thread == 0) atomicAdd(&found->given_up, 1u);
       break;
     }
-    const unsigned workers = grids.num_grids() * blocks;
     for (unsigned i = thread; i < min(workers, 64u); i += threads) {
       const unsigned other = (self + i * 97 + round) % workers;
-      if (slots.parts[other / blocks][slot + other % blocks] != round) ++wrong;
+      if (Pass::publishes(other, workers, blocks, round) &&
+          slots.parts[other / blocks][slot + other % blocks] != round)
+        ++wrong;
+    }
+    if (!Pass::finish(grids, round)) {
+      if (thread == 0) atomicAdd(&found->given_up, 1u);
+      break;
     }
   }
   if (wrong != 0) atomicAdd(&found->wrong, static_cast<unsigned long long>(wrong));
@@ -271,6 +312,7 @@ check_kernel check_rounds_kernel(way how) {
   switch (how) {
   case way::less: return check_rounds<behind_less>;
   case way::carries: return check_rounds<carrying>;
+  case way::unlike: return check_rounds<unlike>;
   case way::looks: return check_rounds<by_looks>;
   case way::one_warp: return check_some<one_warp>;
   case way::some_warps: return check_some<some_warps<1, 32, 64>>;

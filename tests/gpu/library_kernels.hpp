@@ -10,7 +10,8 @@ namespace mgsync::test {
 // less: two rounds that order less ahead of each whole one. looks: in two calls, of which looks take the
 // second's place. one_warp, some_warps: these alone take part, while the others go their own way.
 // carries: rounds that carry values of every kind, each of whose results is asked, and one that does not.
-enum class way : unsigned { whole, split, mixed, less, looks, one_warp, some_warps, carries };
+// unlike: some blocks release, and what these wrote is read; then all do.
+enum class way : unsigned { whole, split, mixed, less, looks, one_warp, some_warps, carries, unlike };
 
 // Every GPU's slots, two per block in turn.
 struct board {

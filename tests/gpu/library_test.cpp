@@ -21,10 +21,11 @@ using namespace std::chrono_literals;
 class library : public testing::TestWithParam<int> {};
 
 // Enough rounds for the epochs to wrap (after 512), over several launches.
-TEST_P(library, is_a_barrier_at_every_shape_whole_split_mixed_behind_less_and_with_values) {
+TEST_P(library,
+       is_a_barrier_at_every_shape_whole_split_mixed_behind_less_with_values_and_with_unlike_orders) {
   MGSYNC_NEEDS_GPUS(GetParam());
   multi_grid grids(first_gpus(GetParam()));
-  for (const way how : {way::whole, way::split, way::mixed, way::less, way::looks, way::carries})
+  for (const way how : {way::whole, way::split, way::mixed, way::less, way::looks, way::carries, way::unlike})
     for (const auto& [per_sm, threads] :
          {std::pair{0u, 32u}, {1u, 32u}, {1u, 1024u}, {4u, 256u}, {8u, 256u}, {32u, 64u}})
       expect_sound(grids, per_sm == 0 ? 1 : per_sm * sms(), threads, how, 3, 200);

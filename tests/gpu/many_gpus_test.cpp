@@ -65,7 +65,7 @@ TEST(many_gpus, meet) {
   MGSYNC_NEEDS_GPUS(1);
   for (const unsigned gpus : {1u, 2u, 16u, 17u, 32u, 33u, 64u, 65u, 72u, 96u})
     for (const unsigned blocks : {1u, 4u})
-      for (const auto how : {many_way::whole, many_way::less, many_way::looks}) {
+      for (const auto how : {many_way::whole, many_way::less, many_way::looks, many_way::unlike}) {
         slices_of_many slices(gpus, blocks);
         for (int launch = 0; launch < 3; ++launch) slices.run(true, how, 200);
         const auto found = slices.found();

@@ -123,6 +123,9 @@ template <class Group>
 __device__ bool pass(Group& grids, many_way how) {
   if (how == many_way::less)
     return grids.template sync<order::none>() && grids.template sync<order::acquire>() && grids.sync();
+  if (how == many_way::unlike)
+    return grids.sync_mixed(blockIdx.x % 3 == 0 ? order::acq_rel : order::none) &&
+           grids.sync_mixed(order::acq_rel);
   if (how == many_way::whole) return grids.sync();
   auto token = grids.barrier_arrive();
   for (;;) {

@@ -57,7 +57,7 @@ team_of_group_kernel team_of_group_rounds_kernel();
 // (handles, what passes, first round, rounds, two words of each block of all GPUs, findings: wrong values,
 // barriers given up, groups that are not valid): groups of many GPUs, or of those that multi_grid.cuh has, on
 // grids of 1 or 4 blocks per GPU. `what`: sync(), two quieter rounds ahead of each, or looks.
-enum class many_way : unsigned { whole, less, looks };
+enum class many_way : unsigned { whole, less, looks, unlike };
 using many_kernel = void (*)(const multi_grid_handle*, many_way, unsigned, unsigned, unsigned*, unsigned*);
 many_kernel many_rounds_kernel(unsigned blocks, bool of_many);
 

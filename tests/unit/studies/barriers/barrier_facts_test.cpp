@@ -56,6 +56,9 @@ TEST(barrier_facts, say_what_a_program_can_call) {
                          "multigrid:library-reduce",
                          "multigrid:library-acquire",
                          "multigrid:library-release",
+                         "multigrid:library-mixed-none",
+                         "multigrid:library-mixed-one",
+                         "multigrid:library-mixed-all",
                          "multigrid:vendor",
                          "nccl-device:hub",
                          "nccl-device:per-block",
@@ -78,7 +81,8 @@ TEST(barrier_facts, say_what_a_program_can_call) {
                    "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
                    "multigrid:library-none", "multigrid:library-split", "multigrid:library-one-warp",
                    "multigrid:library-reduce", "multigrid:library-acquire", "multigrid:library-release",
-                   "multigrid:vendor"}));
+                   "multigrid:library-mixed-none", "multigrid:library-mixed-one",
+                   "multigrid:library-mixed-all", "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
 }
