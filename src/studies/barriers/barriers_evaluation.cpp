@@ -122,8 +122,10 @@ std::optional<heat_map> map_of(const std::string& subject, const frame<result>& 
 void add_maps(std::span<const result> all, evaluation& e) {
   table drives{
       {"what-drives", "What drives the latency",
-       "Shares of the variance of log latency over the largest full rectangle, and over the one with all "
-       "threads per block: which of the two matters depends on how far each goes."},
+       "How much of the differences between shapes (the variance of log latency) the blocks explain, the "
+       "threads, and only both together: over the largest rectangle of shapes without a hole, and over the "
+       "one "
+       "with all threads per block. Which of the two matters depends on how far each goes."},
       {"barrier", "members | >", "rectangle", "blocks per SM | .0f %", "threads per block | .0f %",
        "both together | .0f %"}};
   const auto has_shape = [](const result& r) {

@@ -206,18 +206,20 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   const auto ended = [&](result_status how) {
     return where(points, [how](const result& r) { return r.status == how; }).size();
   };
-  const auto violated = ended(result_status::failed), given_up = ended(result_status::error);
+  const auto violated = ended(result_status::failed), given_up = ended(result_status::error),
+             waived = ended(result_status::waived);
   const auto unchecked = where(measured, [](const result& r) {
                            return !r.verdict.passed && r.status == result_status::measured;
                          }).size();
-  e.sentences.push_back(fmt::format(
-      "{} points of barriers were measured; {} {} violated or stuck, {} could not run here{}{}.",
-      measured.size(), violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
-      ended(result_status::waived), given_up == 0 ? "" : fmt::format(", {} ended in an error", given_up),
-      unchecked == 0 ? ""
-                     : fmt::format(", {} unchecked or no barrier{}",
-                                   unchecked == 1 ? "1 is" : fmt::format("{} are", unchecked),
-                                   unchecked == 1 ? "" : "s")));
+  e.sentences.push_back(
+      fmt::format("{} points of barriers were measured; {} {} violated or stuck{}{}{}.", measured.size(),
+                  violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
+                  waived == 0 ? "" : fmt::format(", {} could not run here", waived),
+                  given_up == 0 ? "" : fmt::format(", {} ended in an error", given_up),
+                  unchecked == 0 ? ""
+                                 : fmt::format(", {} unchecked or no barrier{}",
+                                               unchecked == 1 ? "1 is" : fmt::format("{} are", unchecked),
+                                               unchecked == 1 ? "" : "s")));
   e.add(std::move(t));
 }
 

@@ -40,6 +40,7 @@ double gbps(const result& r, double us) { return r.point.number("bytes").value_o
 // Adds a sentence: from which size on the best way with several threads is never slower than one thread.
 // Sizes where the intervals overlap decide nothing.
 void add_advice(const family& f, const by_size& sizes, evaluation& e) {
+  if (f.members < 2) return;
   double since = 0;
   bool asked = false;
   for (const auto& [bytes, here] : sizes) {
@@ -55,11 +56,11 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
     else if (since == 0) since = bytes;
   }
   if (!asked) return;
-  e.sentences.push_back(since == 0
-                            ? fmt::format("{}: one {} is not slower at the largest size that was measured.",
-                                          name_of(f), f.ranks > 1 ? "rank" : "thread")
-                            : fmt::format("{}: below {} use one {}.", name_of(f), size_in_words(since),
-                                          f.ranks > 1 ? "rank" : "thread"));
+  e.sentences.push_back(
+      since == 0 ? fmt::format("Sums by {}: one {} is not slower at the largest size that was measured.",
+                               name_of(f), f.ranks > 1 ? "rank" : "thread")
+                 : fmt::format("Sums by {}: below {} use one {}.", name_of(f), size_in_words(since),
+                               f.ranks > 1 ? "rank" : "thread"));
 }
 
 // Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).

@@ -110,10 +110,10 @@ TEST(reduction_evaluation, gives_shares_of_plain_reading_and_says_where_threads_
   ASSERT_EQ(e.tables.size(), 1U);
   ASSERT_EQ(e.sentences.size(), 1U);
   EXPECT_EQ(e.sentences[0],
-            "2 threads, fp64, cold: below 1 MiB use one thread.");  // at 64 KiB the intervals overlap
+            "Sums by 2 threads, fp64, cold: below 1 MiB use one thread.");  // at 64 KiB the intervals overlap
   auto of_ranks = all;
   for (auto& r : of_ranks) r.point.ranks = 2;
-  EXPECT_EQ(evaluate(of_ranks).sentences.at(0), "2 ranks, fp64, cold: below 1 MiB use one rank.");
+  EXPECT_EQ(evaluate(of_ranks).sentences.at(0), "Sums by 2 ranks, fp64, cold: below 1 MiB use one rank.");
   EXPECT_EQ(e.tables[0].rows.size(), 9U);
   EXPECT_EQ(e.tables[0].rows[6][4], "explicit");
   EXPECT_EQ(e.tables[0].rows[6][8], "83.3 %");
@@ -136,7 +136,7 @@ TEST(reduction_evaluation, draws_what_has_a_rate) {
 TEST(reduction_evaluation, threads_that_never_pay_are_told) {
   const std::vector<result> all{measured("serial", 4096, 1, 0.1), measured("clause", 4096, 3, 0.1)};
   EXPECT_EQ(evaluate(all).sentences.at(0),
-            "2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
+            "Sums by 2 threads, fp64, cold: one thread is not slower at the largest size that was measured.");
 }
 
 result on_gpus(int gpus, std::string way, double bytes, double us, double half_width_us = 0.01) {
