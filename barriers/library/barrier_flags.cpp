@@ -198,7 +198,7 @@ void barrier_flags::add_to(unsigned number, unsigned blocks) {
       for (const unsigned m : team.ranks)
         parts.push_back(reinterpret_cast<std::uint32_t*>(made.memory->part(m, l)));
       made.handles.back() = describe(made.choice, parts.data(), *rank, gpus, blocks);
-      if (gpus > multi_grid_handle::most_gpus) {
+      if (gpus > multi_grid_handle::gpus_inside) {
         const cuda::device_scope scope(members_.places[local_[l]].ordinal);
         made.tables.push_back(
             cuda::memory::on_gpu(members_.places[local_[l]].ordinal, gpus * sizeof parts[0]));
@@ -206,7 +206,7 @@ void barrier_flags::add_to(unsigned number, unsigned blocks) {
         made.handles.back().table = made.tables.back().as<std::uint32_t*>();
       }
       made.handles.back().records = made.records.back().as<multi_grid_block>();
-      made.handles.back().stopped = stop_word(local_[l], l);
+      made.handles.back().refused = refused();
     }
     fill(number, blocks, made);
   });
@@ -260,7 +260,10 @@ void barrier_flags::renew() {
   why_aborted_.clear();
 }
 
-bool barrier_flags::given_up() const { return std::atomic_ref<std::uint32_t>(*told()).load() != 0; }
+bool barrier_flags::given_up() const {
+  return std::atomic_ref<std::uint32_t>(*told()).load() != 0 ||
+         std::atomic_ref<std::uint32_t>(*refused()).load() != 0;
+}
 
 namespace {
 
@@ -279,6 +282,8 @@ multi_grid_report barrier_flags::report_of(const team_flags& team) const {
 
 multi_grid_report barrier_flags::report() const {
   const std::lock_guard lock(told_by_host_);
+  const std::uint32_t version = std::atomic_ref<std::uint32_t>(*refused()).load();
+  if (version != 0) return {multi_grid_report::other_version, 0, version, 0};
   multi_grid_report most = report_of_host();
   for (const auto& team : teams_) most = std::max(most, report_of(team), tells_less);
   return most;

@@ -26,7 +26,8 @@ struct grid_flags {
   algorithm::grid_choice choice;
   std::unique_ptr<gpu_memory> memory;
   std::vector<cuda::memory> records;  // of every local GPU's blocks
-  std::vector<cuda::memory> tables;   // of many GPUs, on every local one: the addresses of all their flags
+  std::vector<cuda::memory>
+      tables;  // of more GPUs than a handle names: the addresses of all flags, on every local one
   std::vector<multi_grid_handle> handles;  // of every local GPU
   std::unique_ptr<wait_traces> traces;     // of traced groups
 };
@@ -129,8 +130,9 @@ class barrier_flags {
     return reinterpret_cast<std::uint32_t*>(stops_->part(member, local));
   }
   std::uint32_t* told() const { return reinterpret_cast<std::uint32_t*>(&report_of_host() + 1); }
+  std::uint32_t* refused() const { return told() + 1; }  // multi_grid_handle::refused
 
-  cuda::memory report_;  // the host's own, then the word told(): not 0 if there is any report
+  cuda::memory report_;  // the host's own, then the words told(), not 0 if there is any report, and refused()
   cuda::memory heard_;   // two words in host memory: a stop word as it was read, and the 1 that is written
   cuda::stream voice_;   // of the first local GPU: writes stop words
   mutable std::mutex told_by_host_;  // guards what abort() and launch_failed() write

@@ -11,9 +11,14 @@ namespace mgsync {
 algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsigned sms);
 
 // The handle of GPU `rank`, from which `parts` are the addresses of all GPUs' flags; the records, the
-// generation, and of more than most_gpus the table of these addresses, are left to be set.
+// generation, the word of kernels that refuse it, and of more than gpus_inside the table of these addresses,
+// are left to be set.
 multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank,
                            unsigned gpus, unsigned blocks);
+
+// By how many cycles sync(), which comes to its first poll later, holds it back less than the algorithm alone
+// where all blocks arrive at one counter.
+inline constexpr unsigned hold_less_at_one_counter = 60;
 
 // The initial content of every GPU's flags: the barrier's, and behind them the places of values that it
 // carries.

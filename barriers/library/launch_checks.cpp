@@ -17,6 +17,12 @@ void check_first_parameter([[maybe_unused]] const void* kernel) {
   cuda::check(cudaGetFuncBySymbol(&function, kernel), "looking for the kernel");
   std::size_t offset = 0, size = 0;
   const auto status = about(reinterpret_cast<CUfunction>(function), 0, &offset, &size);
+  constexpr std::size_t size_in_version_1 = 208;
+  if (status == CUDA_SUCCESS && size == size_in_version_1)
+    throw usage_error(filled(
+        "the kernel was compiled with headers of mgsync whose handle has {} bytes (version 1), and this "
+        "library's has {} (version {}): compile it with the library's own headers",
+        size, sizeof(multi_grid_handle), MGSYNC_ABI_VERSION));
   if (status == CUDA_ERROR_INVALID_VALUE || (status == CUDA_SUCCESS && size != sizeof(multi_grid_handle)))
     throw usage_error(
         "the kernel's first parameter is not a mgsync::multi_grid_handle: without it the kernel cannot "

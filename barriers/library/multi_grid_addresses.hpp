@@ -48,7 +48,7 @@ class multi_grid_addresses {
       share_ = 1;
       if (writes(handle, lane)) {
         const unsigned replica = first_replica(handle, lane);
-        out_ = handle.parts[lane - replica * handle.gpus] + relay_layout{}.inbox(replica) * words_of_line +
+        out_ = part_of(handle, lane - replica * handle.gpus) + relay_layout{}.inbox(replica) * words_of_line +
                handle.rank;
       }
     } else {
@@ -89,6 +89,23 @@ class multi_grid_addresses {
   __device__ __forceinline__ static word quiet_rounds(const multi_grid_handle& handle, unsigned block) {
     return ptx::load_relaxed<ptx::scope::system>(
         line(handle, relay_layout{}.inbox(block & (handle.copies - 1)) + 1) + handle.rank);
+  }
+
+  // The flags of GPU `member`. No index that is computed, and no address that is selected: either makes the
+  // compiler copy a handle that is no __grid_constant__ into local memory.
+  __device__ __forceinline__ static word* part_of(const multi_grid_handle& handle, unsigned member) {
+    static_assert(multi_grid_handle::gpus_inside == 8);
+    if (handle.gpus > multi_grid_handle::gpus_inside)
+      return reinterpret_cast<word*>(
+          ptx::load_relaxed<ptx::scope::gpu>(reinterpret_cast<const std::uint64_t*>(handle.table + member)));
+    word* const of[4] = {one_of(member & 1, handle.parts[0], handle.parts[1]),
+                         one_of(member & 1, handle.parts[2], handle.parts[3]),
+                         one_of(member & 1, handle.parts[4], handle.parts[5]),
+                         one_of(member & 1, handle.parts[6], handle.parts[7])};
+    return one_of(member & 4, one_of(member & 2, of[0], of[1]), one_of(member & 2, of[2], of[3]));
+  }
+  __device__ __forceinline__ static word* one_of(unsigned second, word* a, word* b) {
+    return second != 0 ? b : a;
   }
 
   // The i-th word that the lane polls.
@@ -193,7 +210,6 @@ class multi_grid_counter_addresses {
                                                           const multi_grid_addresses& words)
       : handle_(handle), state_(state), words_(words) {}
 
-  __device__ __forceinline__ unsigned hold() const { return handle_.hold; }
   __device__ __forceinline__ bool adds(unsigned) const { return (state_ & multi_grid_state::tells) != 0; }
   __device__ __forceinline__ word& added(unsigned) const { return *words_.arrival_; }
   __device__ __forceinline__ word* polled(unsigned) const { return words_.polled_; }

@@ -30,6 +30,15 @@ __device__ __forceinline__ void report_and_stop(const multi_grid_handle& handle,
   for (unsigned m = 0; m < mine.stop_count; ++m) *static_cast<volatile std::uint32_t*>(mine.stops[m]) = 1;
 }
 
+// Tells the host that the kernel cannot use a handle of another version. What has no version is no handle;
+// those of version 1 began with an address, whose low byte is 0.
+__device__ __forceinline__ void refuse(const multi_grid_handle& handle) {
+  const std::uint32_t kind =
+      (handle.version ^ multi_grid_handle::this_version) & ~multi_grid_handle::many_bit;
+  if (kind >> 16 != 0 || (handle.version & 0xffu) <= 1 || handle.refused == nullptr) return;
+  *static_cast<volatile std::uint32_t*>(handle.refused) = multi_grid_handle::this_version;
+}
+
 // How the threads of a block that do not wait themselves learn what its team found. This one uses the last
 // barrier of those that take part, which takes no shared memory: a kernel may need all of it.
 template <class Who>

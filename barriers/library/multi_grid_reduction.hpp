@@ -4,6 +4,7 @@
 
 #include <mgsync/multi_grid_handle.hpp>
 
+#include "barriers/library/multi_grid_addresses.hpp"
 #include "barriers/parts/algorithm/carrier.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
@@ -59,7 +60,8 @@ struct multi_grid_carrier_memory {
   __device__ __forceinline__ std::uint64_t& pair_at(unsigned member, unsigned index) const {
     const unsigned lines =
         handle.algorithm == multi_grid_handle::relay ? relay_layout{}.lines() : spread_layout{}.lines();
-    std::uint32_t* const part = member == handle.rank ? handle.own : handle.parts[member];
+    std::uint32_t* const part =
+        member == handle.rank ? handle.own : multi_grid_addresses::part_of(handle, member);
     return reinterpret_cast<std::uint64_t*>(part + lines * (line_bytes / sizeof(std::uint32_t)))[index];
   }
 };

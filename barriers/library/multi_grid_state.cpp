@@ -96,6 +96,16 @@ void multi_grid::state::check() const {
   constexpr const char* remedy = "reset() makes the group usable again";
   if (told.what == multi_grid_report::aborted)
     throw aborted_error(filled("the group was aborted: {}. {}", flags.why_aborted(), remedy));
+  if (told.what == multi_grid_report::other_version)
+    throw usage_error(
+        told.launched == multi_grid_handle::this_version &&
+                group.gpus.places.size() > multi_grid_handle::most_gpus
+            ? filled("a kernel ran without the barrier: it is of mgsync/multi_grid.cuh, and its group has {} "
+                     "GPUs: those of more than {} take mgsync/many_gpus.cuh. {}",
+                     group.gpus.places.size(), multi_grid_handle::most_gpus, remedy)
+            : filled("a kernel ran without the barrier: it was compiled with headers of mgsync of version {} "
+                     "of the handle, and this library's is {}: compile it with the library's own headers. {}",
+                     told.launched & 0xffff, MGSYNC_ABI_VERSION, remedy));
   if (told.what == multi_grid_report::wrong_grid)
     throw usage_error(
         filled("the kernel on grid {} ran without the barrier: its grid has {} blocks, and its handle is "

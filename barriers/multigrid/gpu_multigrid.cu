@@ -15,6 +15,7 @@
 #include "barriers/parts/round_loop/cuda_passes.hpp"
 #include "barriers/parts/round_loop/flag_barrier.hpp"
 #include "barriers/parts/symmetric_memory/group_memory.hpp"
+#include "src/base/cuda.hpp"
 
 namespace mgsync {
 
@@ -203,11 +204,20 @@ creation make_library(const flag_barrier_request& w) {
   std::uint32_t words[sizeof record / sizeof(std::uint32_t)];
   std::memcpy(words, &record, sizeof record);
   for (unsigned b = 0; b < w.blocks; ++b) image.insert(image.end(), std::begin(words), std::end(words));
+  const auto table_at = image.size();
+  const bool needs_table = w.members() > multi_grid_handle::gpus_inside;
+  if (needs_table) image.resize(table_at + w.members() * sizeof(std::uint32_t*) / sizeof(std::uint32_t));
   std::size_t local = 0;
   return make_flag_barrier<Pass>(w, choice.why, image, [&](const cuda_lines& lines) {
     const unsigned rank = w.gpus.at(local++).member;
     multi_grid_handle handle = describe(choice, lines.parts, rank, w.members(), w.blocks);
     handle.records = reinterpret_cast<multi_grid_block*>(handle.own + records_at);
+    if (needs_table) {
+      cuda::check(cudaMemcpy(handle.own + table_at, lines.parts, w.members() * sizeof lines.parts[0],
+                             cudaMemcpyDefault),
+                  "telling a GPU where all flags are");
+      handle.table = reinterpret_cast<std::uint32_t* const*>(handle.own + table_at);
+    }
     return handle;
   });
 }

@@ -272,7 +272,7 @@ unsigned registers_of(const std::string& kernel) {
 }
 
 // The group's own fields alone. Where the handle is not a __grid_constant__, all of it is copied there too:
-// 256 bytes.
+// 176 bytes.
 TEST(local_memory, of_a_group_that_is_passed_on_by_reference) {
   EXPECT_NE(properties_of("by_reference").find(" 48 bytes stack frame"), std::string::npos)
       << properties_of("by_reference");

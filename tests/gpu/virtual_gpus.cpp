@@ -43,9 +43,8 @@ virtual_gpus::virtual_gpus(unsigned blocks, std::vector<unsigned> team, std::chr
   for (unsigned m = 0; m < size(); ++m) {
     auto& handle = handles[team_[m]];
     handle = describe(choice, parts.data(), m, size(), blocks_);
-    if (size() > multi_grid_handle::most_gpus) handle.table = table_.as<std::uint32_t*>();
+    if (size() > multi_grid_handle::gpus_inside) handle.table = table_.as<std::uint32_t*>();
     handle.records = records_.as<multi_grid_block>() + std::size_t{m} * blocks_;
-    handle.stopped = word_of(stops_, m * algorithm::line_bytes);
     handle.generation = 1;
   }
   handles_ = cuda::memory::on_gpu(0, handles.size() * sizeof handles[0]);

@@ -1,4 +1,5 @@
 // Processes, and programs in C, that were built with another mgsync than the library they meet.
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -42,6 +43,13 @@ TEST(versions, that_are_alike_are_none_of_the_reasons) {
 TEST(versions, of_the_c_interface_are_those_of_the_headers) {
   EXPECT_EQ(mgsync_version(), MGSYNC_VERSION);
   EXPECT_EQ(mgsync_abi_version(), MGSYNC_ABI_VERSION);
+}
+// What a kernel of one version reads of another's handle, for ever.
+TEST(versions, stand_where_all_kernels_look_for_them) {
+  static_assert(offsetof(mgsync::multi_grid_handle, version) == 0);
+  static_assert(offsetof(mgsync::multi_grid_handle, refused) == 8);
+  static_assert(sizeof(mgsync::multi_grid_handle) == 128);
+  EXPECT_EQ(ours & 0xffffu, static_cast<unsigned>(MGSYNC_ABI_VERSION));
 }
 TEST(versions, of_no_handle_are_none) { EXPECT_NE(mgsync::multi_grid_handle{}.version, ours); }
 

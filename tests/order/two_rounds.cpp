@@ -66,7 +66,6 @@ multi_grid_handle handle_of(const grids& g, unsigned gpu) {
   for (unsigned m = 0; m < g.gpus; ++m) parts[m] = reinterpret_cast<std::uint32_t*>(at(m, region::flags));
   multi_grid_handle made = describe(g.choice, parts, gpu, g.gpus, g.blocks);
   made.records = reinterpret_cast<multi_grid_block*>(at(gpu, region::records));
-  made.stopped = reinterpret_cast<const std::uint32_t*>(at(gpu, region::stopped));
   return made;
 }
 

@@ -19,6 +19,12 @@ inline constexpr bool one_sided_fences = false;
 inline constexpr bool one_sided_fences = true;
 #endif
 
+__device__ __forceinline__ std::uint32_t load_volatile(const std::uint32_t* w) {
+  std::uint32_t v;
+  asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(w));
+  return v;
+}
+
 template <scope S>
 __device__ __forceinline__ std::uint32_t load_relaxed(const std::uint32_t* w) {
   std::uint32_t v;

@@ -49,7 +49,7 @@ class translation {
   static std::size_t end_of(const std::vector<parameter>& words) {
     return words.empty() ? 0 : words.back().offset + words.back().bytes;
   }
-  // ".param .align 8 .b8 name[208]", ".shared .u32 name"
+  // ".param .align 8 .b8 name[128]", ".shared .u32 name"
   parameter declared(std::string_view text, std::size_t after) const {
     parameter made;
     std::size_t unit = 1, align = 0, count = 1;

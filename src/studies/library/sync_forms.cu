@@ -4,6 +4,7 @@
 
 #include <mgsync/multi_grid.cuh>
 
+#include "barriers/library/choice.hpp"
 #include "barriers/parts/algorithm/cuda_policy.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
@@ -143,10 +144,10 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
 template <template <class> class Algorithm, scope Widest, class Shape, class Around>
 __device__ __forceinline__ void algorithm_turns(const multi_grid_handle& handle, const Shape& shape,
                                                 unsigned turns, Around&& around) {
-  static_assert(offsetof(multi_grid_handle, parts) == offsetof(cuda_lines, parts));
+  static_assert(offsetof(cuda_lines, parts) == 0);
   using policy = algorithm::cuda_policy<Widest>;
   Algorithm<policy> barrier(policy({handle.records[0].told, 10'000'000'000}),
-                            reinterpret_cast<const cuda_lines&>(handle),
+                            reinterpret_cast<const cuda_lines&>(handle.parts),
                             algorithm::position{handle.rank, handle.gpus, blockIdx.x, handle.blocks}, shape);
   std::uint32_t epoch = handle.records[blockIdx.x].epoch;
   bool ok = true;
@@ -162,6 +163,11 @@ using relay_of = algorithm::relay<Policy, const cuda_lines>;
 template <class Policy>
 using counter_of = algorithm::spread_counter<Policy, const cuda_lines>;
 
+__device__ __forceinline__ algorithm::spread_shape spread_shape_of(const multi_grid_handle& handle) {
+  return {handle.counters, handle.copies,
+          handle.sync_hold + (handle.counters == 1 ? hold_less_at_one_counter : 0)};
+}
+
 template <scope Widest>
 __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
     timed_relay(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
@@ -170,8 +176,7 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
 }
 __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
     timed_counter(const __grid_constant__ multi_grid_handle handle, unsigned turns) {
-  algorithm_turns<counter_of, scope::gpu>(
-      handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns, nothing(handle));
+  algorithm_turns<counter_of, scope::gpu>(handle, spread_shape_of(handle), turns, nothing(handle));
 }
 template <scope Widest>
 __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
@@ -183,9 +188,7 @@ __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
 __global__ void __launch_bounds__(1024, round_loop::resident_at_most_threads)
     checked_counter(const __grid_constant__ multi_grid_handle handle, unsigned turns,
                     const __grid_constant__ check_board board) {
-  algorithm_turns<counter_of, scope::gpu>(
-      handle, algorithm::spread_shape{handle.counters, handle.copies, handle.hold}, turns,
-      checks(handle, board));
+  algorithm_turns<counter_of, scope::gpu>(handle, spread_shape_of(handle), turns, checks(handle, board));
 }
 
 using ships = algorithm::multi_grid_policy_with_word;

@@ -103,6 +103,10 @@ class sync_rounds final : public subject {
 
 creation make_sync(const grid_shape& on, sync_form form) {
   if (const auto reason = cuda::reason_not_to_spin(on.gpus.size())) return {nullptr, *reason};
+  if (on.gpus.size() > multi_grid_handle::gpus_inside)
+    return {nullptr,
+            "the algorithm without the library reads the flags' addresses from the handle, which has "
+            "those of up to 8 GPUs"};
   const unsigned blocks =
       on.blocks != 0 ? on.blocks : on.blocks_per_sm * static_cast<unsigned>(cuda::sm_count(on.gpus.front()));
   try {

@@ -120,8 +120,8 @@ class multi_grid_group_over : private Policy::verdict {
   template <class... Place>
   __device__ __forceinline__ explicit multi_grid_group_over(const multi_grid_handle& handle, Place&... place)
       : Policy::verdict(place...), handle_(handle) {
-    // Not 0: this is no handle, or one of a library with another ABI version. Nothing else of it may be read
-    // then, and there is no record in which to report the error.
+    // Not 0: this is no handle, or one of a library with another ABI version, of which nothing may be read
+    // but where to say so.
     const std::uint32_t unknown = Policy::why_unknown(handle);
     // A grid of more blocks than the handle's has no record for all of them.
     const auto record = [&]() -> multi_grid_block& {
@@ -137,8 +137,10 @@ class multi_grid_group_over : private Policy::verdict {
     this->begin(thread() == 0);
     std::uint32_t why_not = 0;
     if (policy_type::kept(thread() | unknown) == 0) {
-      if (handle.stopped != nullptr) why_not = *static_cast<const volatile std::uint32_t*>(handle.stopped);
-      if (!fits() || atomicExch(&record().open, 1u) != 0) why_not = apart;
+      const std::uint32_t* const stopped = record().watched;  // read beside the generation
+      const bool fitting = fits();
+      if (stopped != nullptr) why_not = algorithm::ptx::load_volatile(stopped);
+      if (!fitting || atomicExch(&record().open, 1u) != 0) why_not = apart;
       else if (why_not != 0) record().open = 0;
     }
     if (Policy::verdict::sync_and_tell(unknown | why_not) != 0) {
@@ -151,6 +153,7 @@ class multi_grid_group_over : private Policy::verdict {
                                                              : multi_grid_report::stale_handle,
                                    blocks());
       else if (why_not != 0) *static_cast<volatile std::uint32_t*>(record().told) = 1;
+      else if (thread() == 0) algorithm::refuse(handle);
       return;
     }
     state_ = policy_type::kept(Policy::addresses::state_of(handle, block(), thread()));

@@ -17,7 +17,7 @@ struct wait_trace;  // barriers/parts/recorder/wait_board.hpp
 struct multi_grid_report {
   // Of several reports the host takes the one with the greatest value.
   static constexpr std::uint32_t none = 0, followed = 1, timed_out = 2, launch_failed = 3, wrong_grid = 4,
-                                 stale_handle = 5, two_groups = 6, aborted = 7;
+                                 stale_handle = 5, two_groups = 6, aborted = 7, other_version = 8;
 
   std::uint32_t what;
   std::uint32_t rank;      // the GPU whose kernel it was
@@ -40,43 +40,47 @@ struct alignas(16) multi_grid_block {
       told;  // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;    // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
-  std::uint32_t* watched;       // this GPU's own word of these, which a long wait reads
+  std::uint32_t* watched;       // this GPU's own word of these, which a long wait reads; null: there is none
   std::uint32_t open;           // 1: a group object of the block is in use
   std::uint32_t claimed;        // of block 0: 1 once a block writes the report
   wait_trace* trace;            // its GPU's, of traced groups; null: none is kept
 };
 static_assert(sizeof(multi_grid_block) == 80);
 
+// At most 128 bytes, which are copied to every kernel at its launch. Of up to `gpus_inside` GPUs it holds the
+// addresses of all flags; of more, that of a table in the GPU's memory, which a kernel reads once as it
+// joins. What sync() reads in every round are whole words: constants that instructions name directly.
 struct multi_grid_handle {
-  static constexpr unsigned most_gpus = 16;          // of those whose flags the handle itself names
+  static constexpr unsigned gpus_inside = 8;         // of those whose flags the handle itself names
+  static constexpr unsigned most_gpus = 16;          // of those that multi_grid.cuh is for
   static constexpr unsigned most_gpus_of_many = 96;  // of those that many_gpus.cuh is for
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
-  // The version of the layout that the reader was compiled for. Nothing else may be read of a handle with
-  // another `version`.
+  // The version of the layout that the reader was compiled for. Of a handle with another `version` nothing
+  // may be read but, if it has one, `refused`: these two have the same places in all versions from 2 on.
   static constexpr std::uint32_t this_version = 0x6d670000u + MGSYNC_ABI_VERSION;
-  // The same where the addresses are in a table: kernels of multi_grid.cuh are to refuse it.
-  static constexpr std::uint32_t many_version = this_version ^ 0x80000000u;
+  // The same where a group has more than most_gpus: kernels of multi_grid.cuh are to refuse it.
+  static constexpr std::uint32_t many_bit = 0x80000000u, many_version = this_version ^ many_bit;
 
-  union {
-    std::uint32_t* parts[most_gpus] = {};  // the flags of every GPU, as this GPU addresses them
-    std::uint32_t* const* table;           // the same in this GPU's memory, of more GPUs
-  };
-  std::uint32_t* own = nullptr;            // this GPU's own flags: parts[rank]
-  multi_grid_block* records = nullptr;     // one per block of this GPU
-  const std::uint32_t* stopped = nullptr;  // in this GPU's memory: not 0 once the group gave up; null: never
-  std::uint32_t rank = 0;                  // this GPU's
+  std::uint32_t version = 0;            // this_version or many_version, once it is the handle of a group
+  std::uint32_t generation = 0;         // counts the group's resets
+  std::uint32_t* refused = nullptr;     // in host memory: the version of a kernel that had to refuse a handle
+  std::uint32_t* own = nullptr;         // this GPU's own flags: those of GPU `rank`
+  multi_grid_block* records = nullptr;  // one per block of this GPU
+  std::uint32_t rank = 0;               // this GPU's
   std::uint32_t gpus = 0;
-  std::uint32_t blocks = 0;      // of every GPU
-  std::uint32_t generation = 0;  // counts the group's resets
-  std::uint32_t algorithm = none;
+  std::uint32_t blocks = 0;        // of every GPU
   std::uint32_t counters = 1;      // a power of two
   std::uint32_t counter_bits = 0;  // log2 of counters
-  std::uint32_t copies = 1;        // of the inboxes, or of the counters: a power of two
-  std::uint32_t hold = 0;          // cycles before the first poll in the algorithm without the library
-  std::uint32_t sync_hold = 0;     // the same in sync(), which comes to its first poll later
-  std::uint32_t gpus_inverse = 0;  // lane * gpus_inverse >> 12 is lane / gpus
+  std::uint32_t sync_hold = 0;     // cycles before the first poll in sync()
   std::uint32_t out_step = 0;  // distance in words between two words that a lane writes in one GPU's flags
-  std::uint32_t version = 0;   // this_version or many_version, once it is the handle of a group
+  std::uint16_t gpus_inverse = 0;  // lane * gpus_inverse >> 12 is lane / gpus
+  std::uint8_t algorithm = none;
+  std::uint8_t copies = 1;  // of the inboxes, or of the counters: a power of two
+  union {
+    std::uint32_t* parts[gpus_inside] = {};  // the flags of every GPU, as this GPU addresses them
+    std::uint32_t* const* table;             // the same in this GPU's memory, of more GPUs
+  };
 };
+static_assert(sizeof(multi_grid_handle) <= 128, "launches copy it, and a kernel reads it as it starts");
 
 }}  // namespace mgsync::v1

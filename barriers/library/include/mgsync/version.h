@@ -12,6 +12,6 @@
 
 /* The version of what kernels, library and processes tell each other: the layout of handles and records, the
    flags, the first exchange. It grows with any change of these, and mgsync::v1 with it. */
-#define MGSYNC_ABI_VERSION 1
+#define MGSYNC_ABI_VERSION 2
 
 #endif
