@@ -11,7 +11,8 @@
 #define MGSYNC_VERSION (MGSYNC_VERSION_MAJOR * 10000 + MGSYNC_VERSION_MINOR * 100 + MGSYNC_VERSION_PATCH)
 
 /* The version of what kernels, library and processes tell each other: the layout of handles and records, the
-   flags, the first exchange. It grows with any change of these, and mgsync::v1 with it. */
+   flags, the first exchange. It grows with any change of these, and from the first release on mgsync::v1 with
+   it. */
 #define MGSYNC_ABI_VERSION 2
 
 #endif
