@@ -154,6 +154,9 @@ TEST(audit, finds_nothing_in_what_ships) {
                                                   "sign_alternating_rounds", "equal_blocks_rounds"};
       words all_found = found_in(r);
       if (by_turns.count(name) != 0) { EXPECT_GT(all_found.erase("doubt equality"), 0u) << name; }
+      // Each block has its order at run time, so that the barrier behind a poll stands on the ways that
+      // acquire only.
+      if (name.rfind("sync_mixed", 0) == 0) { EXPECT_GT(all_found.erase("doubt poller-alone"), 0u) << name; }
       EXPECT_EQ(all_found, words{}) << file << ": " << name;
       const bool looks = name.rfind("try_wait", 0) == 0;  // once, and does not wait
       EXPECT_GE(r.waits.size(), looks ? 0u : 2u) << file << ": " << name;
