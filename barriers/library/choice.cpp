@@ -40,7 +40,8 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
   // Measured on an H200. Where all blocks arrive at one counter, a hold 60 cycles shorter is best (1x32: 1 %
   // slower than the algorithm alone, and 6 % with the full hold); with several counters, the full hold
   // (4x256: 10 % faster than the algorithm alone, and 1 % with 60 cycles less).
-  handle.sync_hold = handle.counters == 1 ? hold - std::min(hold, hold_less_at_one_counter) : hold;
+  handle.sync_hold =
+      handle.counters == 1 ? hold - std::min<unsigned>(hold, handle.hold_less_at_one_counter) : hold;
   handle.version = many ? multi_grid_handle::many_version : multi_grid_handle::this_version;
   handle.gpus_inverse = static_cast<std::uint16_t>((4096 + gpus - 1) / gpus);
   // Step: a warp writes one word per GPU in 32 / gpus replicas at once.

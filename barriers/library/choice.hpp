@@ -16,10 +16,6 @@ algorithm::grid_choice choose_multigrid(unsigned members, unsigned blocks, unsig
 multi_grid_handle describe(const algorithm::grid_choice&, std::uint32_t* const* parts, unsigned rank,
                            unsigned gpus, unsigned blocks);
 
-// By how many cycles sync(), which comes to its first poll later, holds it back less than the algorithm alone
-// where all blocks arrive at one counter.
-inline constexpr unsigned hold_less_at_one_counter = 60;
-
 // The initial content of every GPU's flags: the barrier's, and behind them the places of values that it
 // carries.
 algorithm::flag_image image_of(const algorithm::grid_choice&, unsigned blocks);

@@ -4,7 +4,6 @@
 
 #include <mgsync/multi_grid.cuh>
 
-#include "barriers/library/choice.hpp"
 #include "barriers/parts/algorithm/cuda_policy.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
@@ -165,7 +164,7 @@ using counter_of = algorithm::spread_counter<Policy, const cuda_lines>;
 
 __device__ __forceinline__ algorithm::spread_shape spread_shape_of(const multi_grid_handle& handle) {
   return {handle.counters, handle.copies,
-          handle.sync_hold + (handle.counters == 1 ? hold_less_at_one_counter : 0)};
+          handle.sync_hold + (handle.counters == 1 ? handle.hold_less_at_one_counter : 0)};
 }
 
 template <scope Widest>

@@ -55,6 +55,9 @@ struct multi_grid_handle {
   static constexpr unsigned most_gpus = 16;          // of those that multi_grid.cuh is for
   static constexpr unsigned most_gpus_of_many = 96;  // of those that many_gpus.cuh is for
   static constexpr std::uint32_t none = 0, relay = 1, counter = 2;  // algorithms
+  // By how many cycles sync(), which comes to its first poll later, holds it back less than the algorithm
+  // alone where all blocks arrive at one counter.
+  static constexpr std::uint32_t hold_less_at_one_counter = 60;
   // The version of the layout that the reader was compiled for. Of a handle with another `version` nothing
   // may be read but, if it has one, `refused`: these two have the same places in all versions from 2 on.
   static constexpr std::uint32_t this_version = 0x6d670000u + MGSYNC_ABI_VERSION;
