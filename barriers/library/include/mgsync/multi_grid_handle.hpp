@@ -40,10 +40,11 @@ struct alignas(16) multi_grid_block {
       told;  // a word of the process in host memory: not 0 once one of its kernels could not synchronize
   multi_grid_report* report;    // the GPU's; null: nobody reads it
   std::uint32_t* const* stops;  // every GPU's word that is not 0 once somebody gave up, this GPU's first
-  std::uint32_t* watched;       // this GPU's own word of these, which a long wait reads; null: there is none
-  std::uint32_t open;           // 1: a group object of the block is in use
-  std::uint32_t claimed;        // of block 0: 1 once a block writes the report
-  wait_trace* trace;            // its GPU's, of traced groups; null: none is kept
+  std::uint32_t* watched;  // this GPU's own word of these, which a long wait reads; null as a group is made:
+                           // nobody looks
+  std::uint32_t open;      // 1: a group object of the block is in use
+  std::uint32_t claimed;   // of block 0: 1 once a block writes the report
+  wait_trace* trace;       // its GPU's, of traced groups; null: none is kept
 };
 static_assert(sizeof(multi_grid_block) == 80);
 
