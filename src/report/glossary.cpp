@@ -45,11 +45,10 @@ std::vector<std::pair<std::string, std::string>> words_and_meanings() {
 std::string_view paper_at(std::string_view text, std::size_t at) {
   constexpr std::string_view before = "( ", behind = ",;:.) ";
   const auto number = text.substr(at, 3);
-  const bool is_number =
-      number.size() == 3 && number.starts_with("00") && number[2] >= '0' && number[2] <= '4';
+  if (number.size() < 3 || !number.starts_with("00") || number[2] < '0' || number[2] > '4') return "";
   const bool is_word = at > 0 && before.find(text[at - 1]) != before.npos &&
                        (at + 3 == text.size() || behind.find(text[at + 3]) != behind.npos);
-  return is_number && is_word ? number : "";
+  return is_word ? number : "";
 }
 
 }  // namespace
