@@ -28,6 +28,7 @@
 #include "src/base/watchdog.hpp"
 #include "src/results/comparison/acceptance.hpp"
 #include "src/results/comparison/acceptance_forms.hpp"
+#include "src/results/files/anonymous.hpp"
 #include "src/results/files/atomic_file.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
@@ -239,7 +240,8 @@ std::string points_text(const acceptance& a) {
   return text;
 }
 
-int ended(const options& asked, const acceptance& a) {
+int ended(const options& asked, acceptance a) {
+  if (asked.anonymous) make_anonymous(a);
   if (!asked.line.empty()) append_line(asked.line, to_line(a));
   for (const auto& [form, file] : asked.forms) {
     const auto form_text =
@@ -272,7 +274,7 @@ int accept_command(const options& asked) {
   for (const auto& g : here.request.machine.gpus) record.gpus.push_back(g.uuid);
   if (!record.findings.empty()) {
     judge_unmeasured(record);
-    return ended(asked, record);
+    return ended(asked, std::move(record));
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);
   const auto files = here.against.size();
@@ -295,12 +297,13 @@ int accept_command(const options& asked) {
     return 0;
   }
   std::string why_short;
-  const auto measured = measure_plan(asked, here, plan, time, why_short);
+  auto measured = measure_plan(asked, here, plan, time, why_short);
   if (signal_received() != 0) return 128 + signal_received();
   judge(record, plan, measured.value_or(json_document{}), why_short);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (measured && asked.anonymous) make_anonymous(*measured);
   if (measured && !asked.json.empty()) write_json(asked, format_json(*measured));
-  return ended(asked, record);
+  return ended(asked, std::move(record));
 }
 
 }  // namespace mgsync

@@ -58,7 +58,7 @@ report::page page_of(const fleet_findings& found, const fleet& all, std::size_t 
 }  // namespace
 
 bool are_acceptances(const std::vector<std::string>& names) {
-  return !names.empty() && begins_as_acceptance(names.front());
+  return !names.empty() && std::ranges::all_of(names, begins_as_acceptance);
 }
 
 int fleet_command(const options& asked) {
@@ -67,8 +67,10 @@ int fleet_command(const options& asked) {
         "--markdown: a fleet is reported as text, or as a page by --html; accepted: one of these");
   fleet all;
   for (const auto& name : asked.files)
-    for (const auto& one : read_acceptances(read_text(name, "lines of mgsync accept --line"), name))
+    for (auto& one : read_acceptances(read_text(name, "lines of mgsync accept --line"), name)) {
+      if (asked.anonymous) make_anonymous(one);
       all.add(one);
+    }
   const auto found = evaluate(all);
   if (asked.html.empty()) tell("{}", text_of(found));
   else if (asked.html == "-") tell("{}", report::to_html(page_of(found, all, asked.files.size())));

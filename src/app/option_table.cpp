@@ -193,7 +193,7 @@ std::span<const described_option> all_options() {
      put<&options::processes, whole_from<1, 1000>>},
     {"json", 0, {measure, study, merge, advise, audit, accept, check}, "FILE", "write the results as JSON to this file; - is stdout, and then the table goes to stderr",
      keep<&options::json>},
-    {"anonymous", 0, {measure, study, merge, report}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
+    {"anonymous", 0, {measure, study, merge, report, accept}, "", "write neither the names of hosts, nor paths of the command line, nor values of environment variables, nor UUIDs of GPUs: hashes stand for them, which still tell hosts apart (who guesses a name can check it)",
      turn<&options::anonymous>},
     {"store", 0, {measure, study, merge}, "FILE", "append every sample to this file at once, so that nothing measured is lost",
      keep<&options::store>},

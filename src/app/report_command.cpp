@@ -125,7 +125,8 @@ int report_command(const options& whole) {
     report::fold(p);
     const auto left = report::fit(p);
     if (!left.empty())
-      say("mgsync: left out, as one page would be too large: {}; --html FOLDER/ has a page for each\n",
+      say("mgsync: left out, as one page would be too large: figures, long tables and rows of {}; --html "
+          "FOLDER/ has a page for each\n",
           fmt::join(left, ", "));
     write(asked.html, report::to_html(p));
   }

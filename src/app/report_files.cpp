@@ -120,7 +120,12 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
                                bool anonymous) {
   report_files all;
   for (const auto& name : names) {
-    const auto text = read_text(name, "files of --json or --store, and machine descriptions");
+    const auto text =
+        read_text(name, "files of --json or --store, machine descriptions, and lines of mgsync accept");
+    if (is_acceptance(text)) {
+      for (auto& one : read_acceptances(text, name)) all.accepted.push_back(std::move(one));
+      continue;
+    }
     if (topology::is_description(text) || text.starts_with("<")) {
       topology::discovery_request request;
       request.file = name;
@@ -134,6 +139,8 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     const auto file = all.measured.size() - 1;
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
   }
+  if (anonymous)
+    for (auto& one : all.accepted) make_anonymous(one);
   for (auto& one : all.machines) take_results(all, one);
   const auto order = [&](const reported_machine& one) {
     const bool barriers = std::ranges::any_of(

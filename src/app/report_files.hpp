@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/harness/study.hpp"
+#include "src/results/comparison/acceptance.hpp"
 #include "src/results/files/result_file.hpp"
 #include "src/results/frame/figure.hpp"
 #include "src/results/values/machine_likeness.hpp"
@@ -28,11 +29,12 @@ struct report_files {
   std::vector<result_file> measured;       // without their results, which are in `machines`
   std::vector<reported_machine> machines;  // those with barriers first, then by the number of GPUs
   std::vector<topology::machine> drawn;    // machine descriptions
+  std::vector<acceptance> accepted;        // the lines of acceptances
 };
 
-// Reads results files, stores and machine descriptions (mgsync's JSON or hwloc XML). Machines that differ by
-// no more than `alike` count as one. `anonymous`: applies make_anonymous(). Throws usage_error, beginning
-// with the name, for any other file.
+// Reads results files, stores, machine descriptions (mgsync's JSON or hwloc XML) and lines of acceptances.
+// Machines that differ by no more than `alike` count as one. `anonymous`: applies make_anonymous(). Throws
+// usage_error, beginning with the name, for any other file.
 report_files read_report_files(const std::vector<std::string>& names, across alike, bool less_order,
                                bool anonymous = false);
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "mgsync/version.hpp"
+#include "src/app/reference_files.hpp"
 #include "src/app/report_page.hpp"
 #include "src/base/units.hpp"
 #include "src/results/files/atomic_file.hpp"
@@ -41,7 +42,7 @@ bool is_of(const topology::machine& drawn, const machine_record& measured) {
          (drawn.gpus.empty() || drawn.gpus.front().name == measured.gpus.front().name);
 }
 
-// One machine with its files alone, numbered anew, and the descriptions that are of it.
+// One machine with its files alone, numbered anew, and the descriptions and acceptances that are of it.
 report_files alone(report_files& all, reported_machine& machine) {
   report_files one;
   for (const auto file : machine.files) one.measured.push_back(all.measured[file]);
@@ -56,6 +57,11 @@ report_files alone(report_files& all, reported_machine& machine) {
                                           [&](const auto& drawn) { return !is_of(drawn, measured); });
   std::move(rest, all.drawn.end(), std::back_inserter(one.drawn));
   all.drawn.erase(rest, all.drawn.end());
+  const auto kind = kind_of(measured);
+  const auto others = std::stable_partition(all.accepted.begin(), all.accepted.end(),
+                                            [&](const auto& accepted) { return accepted.kind != kind; });
+  std::move(others, all.accepted.end(), std::back_inserter(one.accepted));
+  all.accepted.erase(others, all.accepted.end());
   renumber(machine.files);
   one.machines.push_back(std::move(machine));
   return one;

@@ -13,6 +13,7 @@
 #include "src/base/printable.hpp"
 #include "src/base/units.hpp"
 #include "src/results/comparison/comparison.hpp"
+#include "src/results/comparison/fleet.hpp"
 #include "src/results/files/anonymous.hpp"
 #include "topology/reports/drawing.hpp"
 #include "topology/reports/reports.hpp"
@@ -200,6 +201,15 @@ report::page_file file_of(const result_file& f) {
   return shown;
 }
 
+// What acceptances found, with their first sentence in the verdict: whether the nodes are normal.
+void add_acceptances(report::page& p, const std::vector<acceptance>& accepted) {
+  fleet all;
+  for (const auto& one : accepted) all.add(one);
+  page_section s{"acceptances", "Acceptances", evaluate(all).shown, {}, ""};
+  p.verdict.shown.sentences.push_back(s.shown.sentences.front());
+  p.sections.push_back(std::move(s));
+}
+
 void add_drawings(report::page& p, const report_files& all) {
   if (!all.drawn.empty()) p.style_of_drawings = topology::style_of_pictures(".drawing ");
   for (const auto& machine : all.drawn)
@@ -231,7 +241,8 @@ report::page page_of(const options& asked, const report_files& all, std::vector<
   }
   for (std::size_t i = 0; i < all.machines.size(); ++i)
     add_machine(p, all, all.machines[i], i + 1, all.machines.size() == 1, failed);
-  if (!all.machines.empty())
+  if (!all.accepted.empty()) add_acceptances(p, all.accepted);
+  else if (!all.machines.empty())
     p.verdict.shown.sentences.emplace_back(
         "Whether a node is normal is not judged here: mgsync accept measures and judges that, and mgsync "
         "compare "

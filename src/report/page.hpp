@@ -81,8 +81,9 @@ inline constexpr double most_height = 12'500;
 // Folds the later sections of a page that would be higher.
 void fold(page&);
 
-// Makes a page smaller until it has no more than this many bytes: first brief, then without its largest
-// sections but the first, which a sentence on the page names. Returns their titles.
+// Makes a page smaller until it has no more than this many bytes: first brief, then with only sentences and
+// short tables of its largest sections but the first, those of barriers last. A sentence on the page names
+// them. Returns their titles.
 std::vector<std::string> fit(page&, std::size_t bytes = most_bytes);
 
 // What the page's policy names by hash: its style, with that of the figures, and its script.

@@ -134,11 +134,10 @@ class figures {
     const auto& heading = heading_of(what);
     const auto reading = words_of(what);
     return fmt::format(
-        "<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n{}<figcaption>{}{}</figcaption>\n{}{}</figure>\n",
+        "<figure id=\"{}-figure-{}\" data-figure=\"{}\">\n{}<figcaption>{}{}</figcaption>\n{}</figure>\n",
         section_.id, i + 1, escaped(heading.name), pictures_of(what, section_.rows, colors_),
         reading.empty() ? "" : fmt::format("<p class=\"reading\">{}</p>", escaped(reading)),
-        with_papers(heading.caption), brief_ ? "" : numbers_of(what, section_.rows),
-        html_commands(section_.commands));
+        with_papers(heading.caption), brief_ ? "" : numbers_of(what, section_.rows));
   }
 
   static std::string words_of(const figure& what) {
@@ -214,11 +213,11 @@ class figures {
 
 // Long tables are folded; failures never are.
 std::string folded_table(const table& t, std::string_view rows) {
-  constexpr std::size_t long_list = 8, long_table = 14;
+  constexpr std::size_t long_list = 8;
   const bool endings = t.heading.name == "endings";
   const bool waived_only =
       endings && std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
-  if (endings ? !(waived_only && t.rows.size() > long_list) : t.rows.size() <= long_table)
+  if (endings ? !(waived_only && t.rows.size() > long_list) : t.rows.size() <= longest_unfolded)
     return titled_table(t, rows);
   return fmt::format("<details><summary>{}: {} {}</summary>\n{}</details>\n", with_papers(t.heading.title),
                      t.rows.size(), endings ? "reasons" : "rows", titled_table(t, rows));
@@ -247,7 +246,7 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   for (std::size_t i = before_headline; i < sentences.size(); ++i) sentence(sentences[i]);
   text += figures(s, colors, brief).html();
   for (const auto& t : s.shown.tables) text += folded_table(t, s.rows);
-  if (s.shown.figures.empty()) text += html_commands(s.commands);
+  text += html_commands(s.commands);
   return text + (s.folded ? "</details></section>\n" : "</section>\n");
 }
 
@@ -260,7 +259,7 @@ page_section take_headline(page& p) {
   for (auto& s : p.sections) {
     auto& all = s.shown.figures;
     if (std::ranges::none_of(all, is_headline)) continue;
-    taken.rows = s.rows, taken.commands = s.commands;
+    taken.rows = s.rows;
     const auto rest = std::stable_partition(all.begin(), all.end(), is_headline);
     std::move(all.begin(), rest, std::back_inserter(taken.shown.figures));
     all.erase(all.begin(), rest);

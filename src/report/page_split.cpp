@@ -93,7 +93,6 @@ double picture_height(const timeline& t) {
 
 double height_of(const page_section& s) {
   constexpr double letters = 92, line = 26, row = 34, words_below_figure = 190, around_table = 130;
-  constexpr std::size_t folded_rows = 14;
   double sum = s.title.empty() ? 0 : 100;
   for (const auto& sentence : s.shown.sentences)
     sum += line * (1 + std::floor(static_cast<double>(sentence.size()) / letters));
@@ -107,7 +106,7 @@ double height_of(const page_section& s) {
     sum += enlarged * highest + words_below_figure + buttons;
   }
   for (const auto& t : s.shown.tables)
-    sum += t.rows.size() > folded_rows ? line : around_table + row * static_cast<double>(t.rows.size());
+    sum += t.rows.size() > longest_unfolded ? line : around_table + row * static_cast<double>(t.rows.size());
   return sum;
 }
 
@@ -126,27 +125,33 @@ void fold(page& p) {
 
 namespace {
 
-// The largest section but the first that is not empty; its index, or nothing.
-std::optional<std::size_t> largest_but_first(const page& p) {
-  std::optional<std::size_t> largest;
-  std::size_t most = 0, before = 0;
+// The largest section but the first that is not empty, one of barriers only where there is no other: what
+// most readers come for. Its index, or nothing.
+std::optional<std::size_t> least_missed(const page& p) {
+  std::optional<std::size_t> index;
+  std::pair<bool, std::size_t> most;  // of another study?, bytes
+  std::size_t before = 0;
   for (std::size_t i = 0; i < p.sections.size(); ++i) {
     const auto& s = p.sections[i];
     if (is_empty(s) || before++ == 0 || s.shown.figures.empty()) continue;
     const auto bytes = html_section(s, palette(palette::pictures{})).size();
-    if (bytes > most) most = bytes, largest = i;
+    const std::pair of_section{s.id != s.rows + "barriers", bytes};
+    if (!index || of_section > most) most = of_section, index = i;
   }
-  return largest;
+  return index;
 }
 
-// The rows of a section that is left out go with it, but for those that another section links to.
-void leave_out(page& p, std::size_t index) {
-  const auto gone = std::move(p.sections[index]);
-  p.sections.erase(p.sections.begin() + static_cast<std::ptrdiff_t>(index));
+// Leaves of a section its sentences and short tables; its rows go too, but for those that others link to.
+void shorten(page& p, page_section& shortened) {
+  auto& shown = shortened.shown;
+  shown.figures.clear();
+  std::erase_if(shown.tables, [](const table& t) { return t.rows.size() > longest_unfolded; });
+  for (auto& t : shown.tables) t.sources.clear();
+  shown.sentences.insert(shown.sentences.begin(), "Only sentences and short tables are here: see above.");
   auto linked = linked_from(p.verdict);
   for (const auto& s : p.sections) linked.merge(linked_from(s));
   std::erase_if(p.rows, [&](const page_row& row) {
-    return gone.id == gone.rows + row.of->point.study && !linked.contains(row.id);
+    return shortened.id == shortened.rows + row.of->point.study && !linked.contains(row.id);
   });
 }
 
@@ -159,15 +164,15 @@ std::vector<std::string> fit(page& p, std::size_t bytes) {
   auto& sentences = p.verdict.shown.sentences;
   const auto at = sentences.size();
   while (to_html(p).size() > bytes) {
-    const auto largest = largest_but_first(p);
-    if (!largest) break;
-    titles.push_back(p.sections[*largest].title);
-    leave_out(p, *largest);
+    const auto index = least_missed(p);
+    if (!index) break;
+    titles.push_back(p.sections[*index].title);
+    shorten(p, p.sections[*index]);
     sentences.resize(at);
-    sentences.push_back(
-        fmt::format("Left out here, as one page would be too large: {}. With the name of a folder, --html "
-                    "FOLDER/, each has a page.",
-                    fmt::join(titles, ", ")));
+    sentences.push_back(fmt::format(
+        "Left out here, as one page would be too large: figures, long tables and rows of {}. With "
+        "the name of a folder, --html FOLDER/, each has a page.",
+        fmt::join(titles, ", ")));
   }
   return titles;
 }

@@ -58,10 +58,19 @@ with tempfile.TemporaryDirectory() as folder:
     other = work / "other.json"
     other.write_text("{}")
     refused = subprocess.run([MGSYNC, "report", lines, other], capture_output=True, text=True, timeout=280, check=False)
-    assert refused.returncode == 2 and "no line of an acceptance" in refused.stderr, refused
+    assert refused.returncode == 2 and "other.json" in refused.stderr, refused
     torn = work / "torn.jsonl"
     torn.write_text(half[0] + half[1][:200])
     refused = subprocess.run([MGSYNC, "report", torn], capture_output=True, text=True, timeout=280, check=False)
     assert refused.returncode == 2 and "line 2" in refused.stderr, refused
+    # Beside results they are a section of their page, which then says whether the nodes are normal.
+    results = pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz"
+    for order in ((lines, results), (results, lines)):
+        beside = report(*order).stdout
+        assert "== Acceptances" in beside and "not judged here" not in beside and f"{NODES} nodes, " in beside, beside[:900]
+    one = work / "one.jsonl"
+    one.write_text("".join(line for line in half if json.loads(line)["node"] == json.loads(half[0])["node"]))
+    told = report(one, "--anonymous").stdout
+    assert re.match(f"{DAYS} acceptances of the node host-[0-9a-f]{{10}} on {DAYS} days: [0-9] of them found it normal, the latest one ", told), told[:200]
     print(f"{NODES} nodes, {DAYS} days: {took:.1f} s, {memory:.0f} MiB, page {len(html) / 1e6:.2f} MB, {len(planted)} planted found, "
           f"{len(others)} others")

@@ -9,8 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/hosts.hpp"
 #include "src/base/json_fields.hpp"
 #include "src/base/units.hpp"
+#include "src/results/files/anonymous.hpp"
 
 namespace mgsync {
 namespace {
@@ -218,6 +220,17 @@ void judge_unmeasured(acceptance& a) {
   conclude(a, node_verdict_kind::wrong, exit_code::gate_shut,
            fmt::format("This node is not normal, and was not measured: {} Look further: {}.",
                        fmt::join(words, " "), a.findings.front().change));
+}
+
+void make_anonymous(acceptance& a) {
+  const auto told = [hosts = std::set{a.node}](std::string& text) { text = without_names(text, hosts); };
+  told(a.sentence);
+  for (auto& f : a.findings) told(f.what), told(f.change);
+  for (auto& s : a.suspects) told(s.command);
+  for (auto& note : a.notes) told(note);
+  for (auto& p : a.points) told(p.reason);
+  a.node = pseudonym_of(a.node);
+  for (auto& uuid : a.gpus) uuid = pseudonym_of_gpu(uuid);
 }
 
 std::string to_line(const acceptance& a) { return dumped(to_json(a)); }

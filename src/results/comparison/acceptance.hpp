@@ -137,6 +137,9 @@ void judge(acceptance&, std::span<const acceptance_point> planned, const json_do
 // The same where findings stand in the way of measuring.
 void judge_unmeasured(acceptance&);
 
+// The node's name and the UUIDs of its GPUs become hashes (--anonymous), in the sentences too.
+void make_anonymous(acceptance&);
+
 // One line, without its end.
 std::string to_line(const acceptance&);
 // Whether a text begins as such a line.

@@ -180,10 +180,16 @@ class analysis {
     std::set<std::string> days;
     for (const auto& [node, runs] : by_node_) ++counts[all_.runs()[runs.back()].verdict];
     for (const auto& run : all_.runs()) days.insert(run.day());
-    std::vector<std::string> said{fmt::format(
-        "{}, {} on {}: by its latest one {} of the nodes {} normal.", counted(by_node_.size(), "node"),
-        counted(all_.runs().size(), "acceptance"), counted(days.size(), "day"),
-        counts[node_verdict_kind::normal], counts[node_verdict_kind::normal] == 1 ? "is" : "are")};
+    const auto acceptances = counted(all_.runs().size(), "acceptance"), on = counted(days.size(), "day");
+    const auto normal = counts[node_verdict_kind::normal];
+    if (by_node_.size() == 1) {
+      const auto all_normal = std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict);
+      return {fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.",
+                          acceptances, by_node_.begin()->first, on, all_normal, normal == 1 ? "too" : "not")};
+    }
+    std::vector<std::string> said{fmt::format("{}, {} on {}: by its latest one {} of the nodes {} normal.",
+                                              counted(by_node_.size(), "node"), acceptances, on, normal,
+                                              normal == 1 ? "is" : "are")};
     if (outliers_.empty()) said.emplace_back("None is an outlier among the others.");
     for (std::size_t i = 0; i < outliers_.size() && i < 5; ++i) {
       const auto& o = outliers_[i];

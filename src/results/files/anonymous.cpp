@@ -61,10 +61,14 @@ std::string without_hosts(const std::string& text, const std::set<std::string>& 
 
 }  // namespace
 
+std::string without_names(const std::string& text, const std::set<std::string>& hosts) {
+  return without_uuids(without_hosts(text, hosts));
+}
+
 void make_anonymous(machine_record& machine) {
   std::set<std::string> hosts(machine.hosts.begin(), machine.hosts.end());
   hosts.insert(machine.host);
-  for (std::string& note : machine.notes) note = without_uuids(without_hosts(note, hosts));
+  for (std::string& note : machine.notes) note = without_names(note, hosts);
   machine.host = pseudonym_of(machine.host);
   for (std::string& host : machine.hosts) host = pseudonym_of(host);
   for (topology::gpu& gpu : machine.gpus) gpu.uuid = pseudonym_of_gpu(gpu.uuid);
@@ -100,7 +104,7 @@ void make_anonymous(json_document& document) {
     hosts.insert(r.found("host"));
   }
   hosts.erase("");
-  const auto told = [&](std::string& text) { text = without_uuids(without_hosts(text, hosts)); };
+  const auto told = [&](std::string& text) { text = without_names(text, hosts); };
   for (result& r : document.results) {
     r.point.node = pseudonym_of(r.point.node);
     told(r.reason);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "src/results/files/json_document.hpp"
@@ -12,6 +13,9 @@ namespace mgsync {
 // UUIDs of GPUs by hashes; equal names get equal hashes, so that hosts and GPUs can still be told apart. Host
 // names inside other texts of the document are replaced too. An anonymous document does not change.
 void make_anonymous(json_document&);
+
+// A text in which each of these hosts, as a whole word, and every UUID of a GPU is a hash. Pure.
+std::string without_names(const std::string& text, const std::set<std::string>& hosts);
 
 // "GPU-" or "MIG-" and ten hexadecimal digits; the pseudonym of a pseudonym is itself. Pure.
 std::string pseudonym_of_gpu(const std::string& uuid);

@@ -214,7 +214,7 @@ TEST(page, each_part_of_a_large_page_has_its_rows_and_those_that_it_links_to) {
   EXPECT_EQ(parts[1].title, "Reduction: Barriers");
 }
 
-TEST(page, that_is_too_large_leaves_out_its_largest_sections_but_the_first_and_says_so) {
+TEST(page, that_is_too_large_leaves_only_the_words_of_its_largest_sections_but_the_first_and_says_so) {
   std::vector<result> all{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(2, 64, "vendor"),
                           measured(2, 128, "vendor")};
   for (const std::size_t i : {2U, 3U}) all[i].point.study = "reduction";
@@ -235,9 +235,26 @@ TEST(page, that_is_too_large_leaves_out_its_largest_sections_but_the_first_and_s
   EXPECT_EQ(count(to_html(brief), "the numbers</summary>"), 0U);
   EXPECT_EQ(count(to_html(brief), "\"raw\""), 0U);
   EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Reduction"}));
-  EXPECT_NE(to_html(p).find("Left out here, as one page would be too large: Reduction."), std::string::npos);
+  EXPECT_NE(to_html(p).find("Left out here, as one page would be too large: figures, long tables and rows of "
+                            "Reduction."),
+            std::string::npos);
+  const auto& kept = p.sections.back().shown;
+  EXPECT_TRUE(kept.figures.empty());
+  EXPECT_EQ(kept.sentences.size(), other.shown.sentences.size() + 1);
+  EXPECT_EQ(kept.tables.size(), other.shown.tables.size()) << "they are short";
   ASSERT_EQ(p.rows.size(), 3U) << "the row that the first section links to stays";
   EXPECT_EQ(p.rows[2].of, &all[3]);
+}
+
+TEST(page, that_is_too_large_leaves_out_other_studies_before_barriers) {
+  std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  auto other = p.sections.front();
+  other.id = "m1-levels", other.title = "Levels", other.commands.clear();
+  auto larger = p.sections.front();
+  larger.commands.push_back("a command that makes it larger than the other");
+  p.sections.insert(p.sections.end(), {larger, other});
+  EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Levels", larger.title}));
 }
 
 TEST(page, that_would_be_too_high_folds_later_sections) {
