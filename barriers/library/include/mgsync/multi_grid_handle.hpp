@@ -78,8 +78,8 @@ struct multi_grid_handle {
   std::uint32_t sync_hold = 0;     // cycles before the first poll in sync()
   std::uint32_t out_step = 0;  // distance in words between two words that a lane writes in one GPU's flags
   std::uint16_t gpus_inverse = 0;  // lane * gpus_inverse >> 12 is lane / gpus
-  std::uint8_t algorithm = none;
-  std::uint8_t copies = 1;  // of the inboxes, or of the counters: a power of two
+  unsigned char algorithm = none;
+  unsigned char copies = 1;  // of the inboxes, or of the counters: a power of two
   union {
     std::uint32_t* parts[gpus_inside] = {};  // the flags of every GPU, as this GPU addresses them
     std::uint32_t* const* table;             // the same in this GPU's memory, of more GPUs
