@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "barriers/library/include/mgsync/multi_grid.hpp"
+#include "barriers/library/team_ranks.hpp"
 #include "src/base/filled.hpp"
 
 struct mgsync_multi_grid {
@@ -90,6 +91,26 @@ mgsync::process_exchange exchange_of(mgsync_all_gather gather, void* context, in
     throw mgsync::usage_error(filled("process {} of {}", process, processes));
   if (gather == nullptr) throw mgsync::usage_error("gather is null");
   return exchange_over(gather, context, processes);
+}
+
+// What f is refused for as wrong use; empty if it is not.
+template <class F>
+std::string refusal_of(F f) {
+  try {
+    f();
+  } catch (const mgsync::usage_error& e) { return e.what(); }
+  return "";
+}
+
+unsigned number_of(int number) { return number < 0 ? ~0u : static_cast<unsigned>(number); }
+
+void must_hold_a_handle(std::size_t size) {
+  if (size < sizeof(mgsync::multi_grid_handle))
+    throw mgsync::usage_error(
+        filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
+}
+void put(const mgsync::multi_grid_handle& made, void* handle) {
+  std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
 }
 
 dim3 dimensions(const unsigned* d) { return dim3(d[0], d[1], d[2]); }
@@ -181,12 +202,34 @@ size_t mgsync_multi_grid_handle_size(void) { return sizeof(mgsync::multi_grid_ha
 int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, unsigned blocks_per_gpu, int local, void* handle,
                              size_t size) {
   return run([&] {
-    if (size < sizeof(mgsync::multi_grid_handle))
-      throw mgsync::usage_error(
-          filled("room of {} bytes for a handle of {}", size, sizeof(mgsync::multi_grid_handle)));
-    const auto& made = given(grids, "grids")
-                           .grids.handle_for(blocks_per_gpu, local < 0 ? ~0u : static_cast<unsigned>(local));
-    std::memcpy(&given(static_cast<char*>(handle), "handle"), &made, sizeof made);
+    must_hold_a_handle(size);
+    put(given(grids, "grids").grids.handle_for(blocks_per_gpu, number_of(local)), handle);
+  });
+}
+
+int mgsync_multi_grid_make_team(mgsync_multi_grid* grids, int* team, const int* grid_ranks, int count) {
+  return run([&] {
+    auto& group = given(grids, "grids").grids;
+    std::vector<unsigned> ranks;
+    const auto why = refusal_of([&] {
+      given(team, "team") = 0;
+      ranks = mgsync::library::ranks_in_c(grid_ranks, count, group.gpus());
+    });
+    // The other processes wait in make_team(): that of no grids refuses them too.
+    unsigned made = 0;
+    const auto refused = refusal_of([&] { made = group.make_team(ranks); });
+    if (!why.empty() || !refused.empty()) throw mgsync::usage_error(why.empty() ? refused : why);
+    *team = static_cast<int>(made);
+  });
+}
+
+int mgsync_multi_grid_team_handle(const mgsync_multi_grid* grids, int team, unsigned blocks_per_gpu,
+                                  int local, void* handle, size_t size) {
+  return run([&] {
+    must_hold_a_handle(size);
+    const auto& group = given(grids, "grids").grids;
+    if (team < 0) throw mgsync::usage_error(filled("no team {} here: they are numbered from 1 on", team));
+    put(group.team_handle(static_cast<unsigned>(team), blocks_per_gpu, number_of(local)), handle);
   });
 }
 

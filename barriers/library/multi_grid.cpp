@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "barriers/library/launch_checks.hpp"
 #include "barriers/library/multi_grid_state.hpp"
+#include "barriers/library/team_ranks.hpp"
 
 namespace mgsync {
 
@@ -100,15 +100,7 @@ unsigned multi_grid::make_team(const std::vector<unsigned>& grid_ranks) {
   std::string list;
   all_or_none(state_->group.gpus, [&] {
     state_->lives.must_go_on();
-    std::set<unsigned> seen;
-    for (const unsigned r : grid_ranks) {
-      list += (list.empty() ? "" : ", ") + std::to_string(r);
-      if (r >= gpus() || !seen.insert(r).second)
-        throw usage_error(
-            filled("no team with grid {} here: it takes grids of the group, 0 to {}, each once at most", r,
-                   gpus() - 1));
-    }
-    if (grid_ranks.empty()) throw usage_error("a team of no grids");
+    list = library::list_of_team(grid_ranks, gpus());
   });
   state_->agree_on(list, "as the grids of a team", "a team");
   const cuda::outside_of_captures apart;
@@ -117,9 +109,7 @@ unsigned multi_grid::make_team(const std::vector<unsigned>& grid_ranks) {
 
 const multi_grid_handle& multi_grid::team_handle(unsigned team, unsigned blocks_per_gpu,
                                                  unsigned local) const {
-  if (team == 0 || team >= state_->flags.teams())
-    throw usage_error(
-        filled("no team {} here: make_team() returned 1 to {}", team, state_->flags.teams() - 1));
+  library::must_be_a_team(team, state_->flags.teams());
   handle_for(blocks_per_gpu, local);  // throws where there is none
   return state_->flags.of(blocks_per_gpu, team).handles[local];
 }

@@ -413,6 +413,14 @@ TEST(wrong_use, of_the_set_of_gpus_is_a_sentence) {
   EXPECT_STREQ(mgsync_last_error(), "gpus is null");
   EXPECT_EQ(mgsync_multi_grid_wait(nullptr), MGSYNC_USAGE);
   EXPECT_EQ(mgsync_multi_grid_destroy(nullptr), MGSYNC_SUCCESS);
+  int team = 7, first = 0;
+  EXPECT_EQ(mgsync_multi_grid_make_team(nullptr, &team, &first, 1), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "grids is null");
+  std::vector<char> handle(mgsync_multi_grid_handle_size());
+  EXPECT_EQ(mgsync_multi_grid_team_handle(nullptr, 1, 8, 0, handle.data(), handle.size()), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "grids is null");
+  EXPECT_EQ(mgsync_multi_grid_team_handle(nullptr, 1, 8, 0, handle.data(), 8), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "room of 8 bytes for a handle of 128");
 }
 
 TEST(wrong_use, of_launches_is_a_sentence) {

@@ -2,10 +2,12 @@
 // pairs that form a ring; and the library's own path from a group to a team.
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "barriers/library/include/mgsync/multi_grid.h"
 #include "barriers/library/include/mgsync/multi_grid.hpp"
 #include "src/base/cuda.hpp"
 #include "tests/gpu/needs_gpus.hpp"
@@ -89,6 +91,76 @@ TEST(teams, of_a_group_have_handles_of_their_own) {
   }
   grids.reset();
   EXPECT_EQ(grids.team_handle(team, 8, grids.local_gpus() - 1).gpus, 1u);
+}
+
+// What the C interface refuses, and why.
+void expect_refused(mgsync_multi_grid* grids, const std::vector<int>& ranks, const std::string& why) {
+  int team = 7;
+  EXPECT_EQ(mgsync_multi_grid_make_team(grids, &team, ranks.data(), static_cast<int>(ranks.size())),
+            MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_last_error(), why);
+  EXPECT_EQ(team, 0);
+}
+
+TEST(teams, of_a_group_are_made_in_c) {
+  MGSYNC_NEEDS_GPUS(1);
+  const int gpus[] = {0, 1}, count = gpus_here() < 2 ? 1 : 2, last = count - 1;
+  mgsync_multi_grid* grids = nullptr;
+  ASSERT_EQ(mgsync_multi_grid_create(&grids, gpus, count, 2), MGSYNC_SUCCESS) << mgsync_last_error();
+  ASSERT_EQ(mgsync_multi_grid_resize(grids, 8), MGSYNC_SUCCESS) << mgsync_last_error();
+  const std::size_t size = mgsync_multi_grid_handle_size();
+  std::vector<std::vector<char>> handles(static_cast<std::size_t>(count), std::vector<char>(size));
+  const auto handle_of = [&](int team, unsigned blocks, int local, std::size_t room) {
+    return mgsync_multi_grid_team_handle(grids, team, blocks, local, handles[0].data(), room);
+  };
+  EXPECT_EQ(handle_of(1, 8, 0, size), MGSYNC_USAGE) << "none has been made";
+  const auto of_all = std::to_string(count);
+  const std::string each =
+      " here: it takes grids of the group, 0 to " + std::to_string(last) + ", each once at most";
+  expect_refused(grids, {}, "a team of 0 grids: it takes 1 to " + of_all + ", those of the group");
+  expect_refused(grids, {0, 1, 0}, "a team of 3 grids: it takes 1 to " + of_all + ", those of the group");
+  expect_refused(grids, {-1}, "no team with grid -1" + each);
+  expect_refused(grids, {count}, "no team with grid " + of_all + each);
+  if (count == 2) expect_refused(grids, {1, 1}, "no team with grid 1" + each);
+  int team = 0;
+  EXPECT_EQ(mgsync_multi_grid_make_team(grids, &team, nullptr, 1), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "grid_ranks is null");
+  EXPECT_EQ(mgsync_multi_grid_make_team(grids, nullptr, &last, 1), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "team is null");
+  ASSERT_EQ(mgsync_multi_grid_make_team(grids, &team, &last, 1), MGSYNC_SUCCESS) << mgsync_last_error();
+  EXPECT_EQ(team, 1);
+  EXPECT_EQ(handle_of(-1, 8, 0, size), MGSYNC_USAGE);
+  EXPECT_EQ(handle_of(2, 8, 0, size), MGSYNC_USAGE);
+  EXPECT_EQ(handle_of(team, 9, 0, size), MGSYNC_USAGE) << "not prepared";
+  EXPECT_EQ(handle_of(team, 8, count, size), MGSYNC_USAGE);
+  EXPECT_EQ(handle_of(team, 8, -1, size), MGSYNC_USAGE);
+  EXPECT_EQ(handle_of(team, 8, 0, size - 1), MGSYNC_USAGE);
+  EXPECT_EQ(mgsync_multi_grid_team_handle(grids, team, 8, 0, nullptr, size), MGSYNC_USAGE);
+  EXPECT_STREQ(mgsync_last_error(), "handle is null");
+
+  const auto passed = cuda::memory::on_gpu(last, sizeof(unsigned));
+  ASSERT_EQ(cudaMemset(passed.get(), 0, sizeof(unsigned)), cudaSuccess);
+  unsigned rounds = 20, *into = passed.as<unsigned>();
+  std::vector<std::vector<void*>> arguments;
+  std::vector<mgsync_launch> launches;
+  for (int l = 0; l < count; ++l) {
+    auto& handle = handles[static_cast<std::size_t>(l)];
+    ASSERT_EQ(mgsync_multi_grid_team_handle(grids, team, 8, l, handle.data(), size), MGSYNC_SUCCESS);
+    arguments.push_back({nullptr, handle.data(), &rounds, &into});
+  }
+  for (auto& of_one : arguments)
+    launches.push_back({reinterpret_cast<const void*>(team_of_group_rounds_kernel()),
+                        {8, 1, 1},
+                        {64, 1, 1},
+                        of_one.data(),
+                        0,
+                        nullptr});
+  ASSERT_EQ(mgsync_multi_grid_launch(grids, launches.data(), count), MGSYNC_SUCCESS) << mgsync_last_error();
+  ASSERT_EQ(mgsync_multi_grid_wait(grids), MGSYNC_SUCCESS) << mgsync_last_error();
+  unsigned threads = 0;
+  ASSERT_EQ(cudaMemcpy(&threads, into, sizeof threads, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(threads, rounds * 8 * 64);
+  EXPECT_EQ(mgsync_multi_grid_destroy(grids), MGSYNC_SUCCESS);
 }
 
 }}  // namespace mgsync::test

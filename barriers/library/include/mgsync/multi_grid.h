@@ -98,6 +98,16 @@ size_t mgsync_multi_grid_handle_size(void);
 int mgsync_multi_grid_handle(const mgsync_multi_grid* grids, unsigned blocks_per_gpu, int local, void* handle,
                              size_t size);
 
+/* A team of `count` GPUs of the group, by grid rank: barriers of their own inside the group's kernels. *team
+   becomes its number, from 1 on. Collective over all processes of the group, as resize is: what refuses one
+   process refuses all. A team lives as long as the group. */
+int mgsync_multi_grid_make_team(mgsync_multi_grid* grids, int* team, const int* grid_ranks, int count);
+/* Copies the handle of a team, which a kernel of the group takes behind its own: as mgsync_multi_grid_handle()
+   does, for a number of blocks that was prepared. Where GPU `local` is not of the team the handle is an empty
+   one, whose `gpus` the kernel finds to be 0. */
+int mgsync_multi_grid_team_handle(const mgsync_multi_grid* grids, int team, unsigned blocks_per_gpu,
+                                  int local, void* handle, size_t size);
+
 #ifdef __cplusplus
 }
 #endif
