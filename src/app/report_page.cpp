@@ -201,6 +201,24 @@ report::page_file file_of(const result_file& f) {
   return shown;
 }
 
+// "31 files, measured 2026-11-24 on 4 machines by 3 builds of mgsync": machines by their names and GPUs.
+std::string subtitle_of(const report_files& all, std::size_t files) {
+  std::set<std::string> days, machines, programs;
+  for (const auto& f : all.measured) {
+    const auto& m = f.document.machine;
+    if (const auto day = f.document.started.substr(0, 10); !day.empty()) days.insert(day);
+    std::vector<std::string> parts = m.hosts;
+    for (const auto& gpu : m.gpus) parts.push_back(gpu.uuid);
+    machines.insert(fmt::format("{}", fmt::join(parts, " ")));
+    programs.insert(m.mgsync);
+  }
+  auto text = fmt::format("{}, measured {}", counted(files, "file"),
+                          days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  if (machines.size() > 1) text += fmt::format(" on {}", counted(machines.size(), "machine"));
+  if (programs.size() > 1) text += fmt::format(" by {} of mgsync", counted(programs.size(), "build"));
+  return text;
+}
+
 // What acceptances found, with their first sentence in the verdict: whether the nodes are normal.
 void add_acceptances(report::page& p, const std::vector<acceptance>& accepted) {
   fleet all;
@@ -227,13 +245,7 @@ report::page page_of(const options& asked, const report_files& all, std::vector<
   for (const auto& m : all.drawn)
     if (titles.empty()) titles.push_back(topology::machine_title(m));
   p.title = fmt::format("Synchronization on {}", fmt::join(titles, "; "));
-  std::vector<std::string> days;
-  for (const auto& f : all.measured)
-    if (const auto day = f.document.started.substr(0, 10);
-        !day.empty() && std::find(days.begin(), days.end(), day) == days.end())
-      days.push_back(day);
-  p.subtitle = fmt::format("{}, measured {}", counted(asked.files.size(), "file"),
-                           days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  p.subtitle = subtitle_of(all, asked.files.size());
   p.verdict = {"verdict", "", {}, {}, ""};
   if (all.measured.size() == 2) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};

@@ -72,6 +72,7 @@ std::string html_contents(const page& p) {
   if (!p.drawings.empty()) add("topology", p.drawings_title);
   if (!html_rows(p).empty()) add("rows", "Every row");
   if (!p.files.empty()) add("environment", "Where and how");
+  add("glossary", "What the words mean");
   return text + "</ul></nav>\n";
 }
 
@@ -131,8 +132,11 @@ std::string to_html(const page& whole) {
   const auto colors = colors_of(whole);
   const auto first = take_headline(p);
   std::string text = html_head(p);
-  text += fmt::format("<header><h1>{}</h1><p class=\"soft\">{}</p></header>\n", escaped(p.title),
-                      escaped(p.subtitle));
+  text += fmt::format(
+      "<header><h1>{}</h1><p class=\"soft\">{}</p>\n<p class=\"soft\">4x256: 4 blocks of 256 threads on each "
+      "SM of a GPU; b1x32: one block of 32 threads on a GPU. <a href=\"#glossary\">All other words</a></p>"
+      "</header>\n",
+      escaped(p.title), escaped(p.subtitle));
   text += html_contents(whole) +
           "<main>\n<details id=\"tools\" hidden><summary>Choose what is shown</summary></details>\n" +
           html_section(p.verdict, colors, "verdict", &first, p.brief) + html_pages(p);

@@ -76,7 +76,7 @@ std::vector<page> by_section(const page&);
 
 // A page of one file has at most this many bytes, and about this many pixels of height in a window of 1,280.
 inline constexpr std::size_t most_bytes = 2'800'000;
-inline constexpr double most_height = 12'500;
+inline constexpr double most_height = 11'500;
 
 // Folds the later sections of a page that would be higher.
 void fold(page&);

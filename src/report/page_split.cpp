@@ -144,6 +144,7 @@ std::optional<std::size_t> least_missed(const page& p) {
 // Leaves of a section its sentences and short tables; its rows go too, but for those that others link to.
 void shorten(page& p, page_section& shortened) {
   auto& shown = shortened.shown;
+  shortened.folded = true;
   shown.figures.clear();
   std::erase_if(shown.tables, [](const table& t) { return t.rows.size() > longest_unfolded; });
   for (auto& t : shown.tables) t.sources.clear();

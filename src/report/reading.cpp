@@ -115,9 +115,10 @@ std::string growth(const heat_map& map) {
     return fmt::format("{} from {} to {} {}", map.rows[r], readable(*value_at(map, r, 0)),
                        readable(*value_at(map, r, last)), map.unit);
   };
-  return fmt::format(" From {} to {}, what grows most is {} ({} times); what grows least is {}.",
-                     map.columns.front(), map.columns.back(), from_to(*most), times(grows(*most)),
-                     from_to(*least));
+  if (!(grows(*most) > 1)) return "";
+  return fmt::format(" From {} to {}, what grows most is {} ({} times); {} is {}.", map.columns.front(),
+                     map.columns.back(), from_to(*most), times(grows(*most)),
+                     grows(*least) < 1 ? "what falls most" : "what grows least", from_to(*least));
 }
 
 std::string reading(const heat_map& map) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
@@ -92,13 +93,15 @@ void add_late(std::span<const result> all, evaluation& e) {
         count_of_members(told.point), late_of(told), late_of(told), subject_of(told.point), median_of(told),
         format_shape(told.point).empty() ? "" : " at " + format_shape(told.point));
     if (usual != nullptr) text += fmt::format(", {:.3g} us when nobody is late", median_of(*usual));
-    text += fmt::format(": a late {} costs the time that it is late{}.", gpus ? "GPU" : "member",
+    const auto& m = first_metric(told);
+    text += fmt::format(": {}a late {} costs the time that it is late{}.",
+                        m.of_one_batch()
+                            ? fmt::format("as far as one batch of {} tells, ", counted(m.samples, "sample"))
+                            : "",
+                        gpus ? "GPU" : "member",
                         usual == nullptr || median_of(told) <= median_of(*usual)
                             ? ", and nothing beyond"
                             : fmt::format(", and {:.2g} us", median_of(told) - median_of(*usual)));
-    if (const auto& m = first_metric(told); m.of_one_batch())
-      text += fmt::format(" That is one batch of {} sample{}, which has no interval.", m.samples,
-                          m.samples == 1 ? "" : "s");
     e.sentences.push_back(std::move(text));
   }
 }

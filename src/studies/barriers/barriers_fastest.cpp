@@ -110,11 +110,12 @@ std::string how_to_call(const ranking& one) {
                           facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
   if (const auto* beyond = one.out_of_reach(); beyond != nullptr) {
     const bool known = facts_of(beyond->point).known;
-    text += fmt::format(" {}{} is faster there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "",
-                        subject_of(beyond->point), median_of(*beyond),
-                        known ? "only mgsync itself can use it"
-                              : "this build does not know whether a program can call it",
-                        in_its_place(one, *beyond));
+    const bool is_faster = first_metric(*beyond).ci95_high < first_metric(*one.answer).ci95_low;
+    text += fmt::format(
+        " {}{} {} there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "", subject_of(beyond->point),
+        is_faster ? "is faster" : "may be faster", median_of(*beyond),
+        known ? "only mgsync itself can use it" : "this build does not know whether a program can call it",
+        in_its_place(one, *beyond));
   }
   return text;
 }
@@ -146,7 +147,9 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
 }
 
 // A sentence about a group of a device and circumstances: which barrier is best at how many of its shapes.
-std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes& told) {
+// `usual`: the one that is best without these circumstances.
+std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes& told,
+                          const std::string& usual = "") {
   const auto [callable, most, shown] = told;
   const auto& r = *told.chosen(*shown);
   const auto& m = first_metric(r);
@@ -154,13 +157,17 @@ std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes&
   const auto ties = ties_of(r, callable ? shown->callable : shown->all);
   std::string text = fmt::format(
       "On {}{}, {}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")",
-      callable ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
-               : fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
-                             most.first));
+      !callable
+          ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most.first)
+      : r.doubts.empty() ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+                         : fmt::format("{} is the fastest barrier that a program can call", most.first));
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most.second, shapes.size());
   text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median,
                       shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
+  const auto is_usual = [&](const auto* one) { return subject_of(one->point) == usual; };
+  if (!under.empty() && !usual.empty() && r.point.ranks <= 1 && std::ranges::none_of(shown->all, is_usual))
+    text += fmt::format("; {} was not measured so", usual);
   if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
   return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") +
          beside_the_vendor(shapes);
@@ -198,7 +205,9 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   for (const auto& [group, shapes] : largest) {
     const auto told = told_of(shapes);
     if (auto line = headline(told.shown->all); !line.empty()) e.sentences.push_back(std::move(line));
-    e.sentences.push_back(best_sentence(shapes, told));
+    const auto* ordinary = at(largest, {group.first, ""});
+    e.sentences.push_back(
+        best_sentence(shapes, told, ordinary == nullptr ? "" : told_of(*ordinary).most.first));
     const auto* one_gpu = at(alone, group);
     if (one_gpu != nullptr && shapes.front().best->point.members > 1)
       e.sentences.push_back(best_sentence(*one_gpu, told_of(*one_gpu)));
@@ -212,14 +221,11 @@ void add_fastest(std::span<const result> all, evaluation& e) {
                            return !r.verdict.passed && r.status == result_status::measured;
                          }).size();
   e.sentences.push_back(
-      fmt::format("{} points of barriers were measured; {} {} violated or stuck{}{}{}.", measured.size(),
+      fmt::format("{} points of barriers were measured{}; {} {} violated or stuck{}{}.", measured.size(),
+                  unchecked == 0 ? "" : fmt::format(", {} of them unchecked or no barriers", unchecked),
                   violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
-                  waived == 0 ? "" : fmt::format(", {} could not run here", waived),
-                  given_up == 0 ? "" : fmt::format(", {} ended in an error", given_up),
-                  unchecked == 0 ? ""
-                                 : fmt::format(", {} unchecked or no barrier{}",
-                                               unchecked == 1 ? "1 is" : fmt::format("{} are", unchecked),
-                                               unchecked == 1 ? "" : "s")));
+                  waived == 0 ? "" : fmt::format("; {} more could not run here", waived),
+                  given_up == 0 ? "" : fmt::format("; {} more ended in an error", given_up)));
   e.add(std::move(t));
 }
 

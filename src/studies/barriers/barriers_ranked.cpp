@@ -81,7 +81,12 @@ std::string headline(const frame<result>& rows) {
     if (first_metric(*r).ci95_low <= first_metric(*answer).ci95_high)
       others.push_back("not shown to be faster than " + whose);
     else if (times < 1.05) others.push_back(fmt::format("{:.1f} % faster than {}", 100 * (times - 1), whose));
-    else others.push_back(fmt::format("{:.2g}x faster than {}", times, whose));
+    else
+      others.push_back(fmt::format("{:.{}f}x faster than {}", times,
+                                   times < 1.95   ? 2
+                                   : times < 9.95 ? 1
+                                                  : 0,
+                                   whose));
   }
   if (others.empty()) return "";
   return fmt::format("{} {:.3g} us on {}: {}.", subject_of(answer->point), median_of(*answer),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/paper_numbers.hpp"
 
@@ -23,8 +24,8 @@ table_entry with_interval(const result* r, std::string_view name) {
                                  : fmt::format("({:.0f} - {:.0f})", m->ci95_low * 1e3, m->ci95_high * 1e3)};
 }
 
-// The fastest barrier without load that passed and that a program can call: of those that end a kernel, or of
-// those inside one.
+// The fastest barrier that passed and that a program can call, without load, work or a late member, in one
+// process: of those that end a kernel, or of those inside one.
 const result* fastest_barrier(std::span<const result> all, int members, const std::string& shape,
                               bool ends_kernel) {
   return least(where(all,
@@ -35,9 +36,19 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
                               format_shape(r.point) == shape && r.has_metrics() &&
                               !first_metric(r).of_one_batch() && r.verdict.passed &&
                               (r.facts->driver == fact::driver::kernel_boundary) == ends_kernel &&
-                              r.point.word("load", "idle") == "idle";
+                              circumstances_of(r.point).empty();
                      }),
                median_of);
+}
+
+// What ending a kernel and starting the next costs with one kind of launch; null where noise hides it.
+const result* fused_overhead(const std::map<place, found>& places, place of, const char* kind) {
+  of.kind = kind;
+  const auto* here = at(places, of);
+  return here != nullptr && here->fused != nullptr && here->fused->has_metrics() &&
+                 is_shown(here->fused->metrics.front())
+             ? here->fused
+             : nullptr;
 }
 
 // Adds when a new kernel is worth its launch. On one GPU a launch after another is a barrier; on several it
@@ -46,12 +57,10 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
   for (const auto& [where, here] : places) {
     const int members = where.members;
     const std::string& shape = where.shape;
-    if (where.launch() != "traditional" || here.fused == nullptr || !here.fused->has_metrics() ||
-        !is_shown(here.fused->metrics.front()))
-      continue;
+    if (where.launch() != "traditional" || fused_overhead(places, where, "traditional") == nullptr) continue;
     const result* launched = members == 1 ? here.fused : fastest_barrier(all, members, shape, true);
     if (launched == nullptr) continue;
-    const double launch_us = launched->metrics.front().median;
+    const double launch_us = median_of(*launched);
     const std::string on = fmt::format("On {} at {}", counted(members, "GPU"), shape);
     const result* inside = fastest_barrier(all, members, shape, false);
     if (inside == nullptr) {
@@ -61,16 +70,19 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
                       on, launch_us));
       continue;
     }
-    const double barrier_us = inside->metrics.front().median;
-    const std::string pair =
-        fmt::format("({} {:.2f} us, {} {:.2f} us)", members == 1 ? "a launch" : subject_of(launched->point),
-                    launch_us, subject_of(inside->point), barrier_us);
-    e.sentences.push_back(
-        launch_us <= barrier_us
-            ? fmt::format("{}: a new kernel is not slower than synchronizing inside one {}.", on, pair)
-            : fmt::format("{}: launch a new kernel rather than synchronize inside one when it saves more "
-                          "than {:.2f} us {}.",
-                          on, launch_us - barrier_us, pair));
+    const double barrier_us = median_of(*inside);
+    const auto beside = [&](std::string_view what, double us) {
+      return us <= barrier_us ? fmt::format("costs no more ({} {:.2f} us, {} {:.2f} us)", what, us,
+                                            subject_of(inside->point), barrier_us)
+                              : fmt::format("pays when it saves more than {:.2f} us ({} {:.2f} us, {} "
+                                            "{:.2f} us)",
+                                            us - barrier_us, what, us, subject_of(inside->point), barrier_us);
+    };
+    auto text = fmt::format("{}: instead of synchronizing inside a kernel, a new kernel {}", on,
+                            beside(members == 1 ? "a launch" : subject_of(launched->point), launch_us));
+    if (const auto* in_graph = members == 1 ? fused_overhead(places, where, "graph") : nullptr)
+      text += fmt::format("; as a node of a graph it {}", beside("a node", median_of(*in_graph)));
+    e.sentences.push_back(text + ".");
   }
 }
 

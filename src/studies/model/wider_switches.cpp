@@ -99,6 +99,7 @@ std::optional<configuration> paper_of(const side& s) {
 struct wider_switch {
   side basic, more;
   std::string type, memory;
+  bool said = false;  // by the study of reductions: from which size on the more members pay
 };
 
 // One block or all that are resident at once, on one GPU: in graphs, so that launch calls of the host do not
@@ -122,7 +123,7 @@ std::optional<wider_switch> gpu_to_several(const all_series& all, const series& 
   const side several{counted(s.members, "GPU") + (s.ranks > 1 ? ", a rank each" : ""),
                      find(all, s, "single-kernel"), find(all, s, "read"),
                      at_the_smallest(find(all, s, "single-kernel", "all"), find(all, s, "read", "all"))};
-  return wider_switch{one, several, s.type, s.memory};
+  return wider_switch{one, several, s.type, s.memory, s.ranks <= 1};
 }
 
 // One host thread or rank against several. For one, reading is what a single thread reads. Joining is
@@ -164,11 +165,15 @@ void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
          size_of(at.for_good), range_of(measured), known ? size_of(paper) : std::nullopt,
          ratio(paper, at.for_good), refines ? size_of(refined) : std::nullopt, ratio(refined, at.for_good)});
   const auto apart = ratio(refined, at.for_good);
-  if (at.for_good)
+  const auto sums =
+      fmt::format("Sums of {}, {}", w.type, w.memory == "cold" ? "read from memory" : "read from a cache");
+  if (w.said && apart)
+    e.sentences.push_back(fmt::format("{}: the model foretold that {} pay from {} in all on, {:.2f} times "
+                                      "what was measured.",
+                                      sums, w.more.name, size_in_words(*refined), *apart));
+  if (!w.said && at.for_good)
     e.sentences.push_back(fmt::format(
-        "Sums of {}, {}: below {} use {}, above {}{}.", w.type,
-        w.memory == "cold" ? "read from memory" : "read from a cache", size_in_words(*at.for_good),
-        w.basic.name, w.more.name,
+        "{}: below {} use {}, above {}{}.", sums, size_in_words(*at.for_good), w.basic.name, w.more.name,
         apart ? fmt::format("; the model foretold {}, {:.2f} times that", size_in_words(*refined), *apart)
               : ""));
   if (apart)

@@ -65,12 +65,14 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
 
 // Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).
 table table_of(const frame<result>& sums) {
-  table t{{"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
-           "Every sum of every run was compared with the one that must come out. Share: of what the same "
-           "members read without putting anything together. Waits for the host: the launch calls themselves "
-           "take that long, so a program that launches in another way has another value."},
-          {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
-           "share | .1f %", "waits for"}};
+  table t{
+      {"reductions", "Sums over memory (000, table VI and figures 15 and 16)",
+       "Every sum of every run was compared with the one that must come out. Of several GPUs the size and "
+       "the rate are those of each. Share: of what the same "
+       "members read without putting anything together. Waits for the host: the launch calls themselves "
+       "take that long, so a program that launches in another way has another value."},
+      {"members", "type", "memory", "size | >", "way", "us | .2f", "ci95 | .2f", "GB/s | .4g",
+       "share | .1f %", "waits for"}};
   for (const auto& [f, some] : by(sums, family_of))
     for (const auto& [bytes, here] : pivot(some, number("bytes"), words_of_way)) {
       const auto* read = at(here, "read");

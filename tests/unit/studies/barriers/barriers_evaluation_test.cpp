@@ -396,8 +396,8 @@ TEST(barriers_evaluation, says_what_a_late_gpu_costs) {
   EXPECT_EQ(
       told(),
       "Where one of 2 GPUs comes 5000 us late, everybody waits those 5000 us for it; after it has come, "
-      "multigrid:library takes 1.7 us at 1x32, 2.1 us when nobody is late: a late GPU costs the time that "
-      "it is late, and nothing beyond. That is one batch of 1 sample, which has no interval.");
+      "multigrid:library takes 1.7 us at 1x32, 2.1 us when nobody is late: as far as one batch of 1 sample "
+      "tells, a late GPU costs the time that it is late, and nothing beyond.");
   all[1].metrics[0].raw = {2.5, 2.6, 2.7}, all[1].metrics[0].median = 2.6;
   EXPECT_TRUE(told().ends_with("costs the time that it is late, and 0.5 us.")) << told();
   all.resize(1);
