@@ -34,44 +34,63 @@ std::vector<unsigned> first(unsigned gpus) {
 class planned_rounds {
  public:
   planned_rounds(virtual_gpus& gpus, const std::vector<late_plan>& plan)
-      : workers_(gpus.size() * blocks),
+      : gpus_(gpus.size()),
+        workers_(gpus.size() * blocks),
         plan_(cuda::memory::on_gpu(0, plan.size() * sizeof plan[0])),
         came_(cuda::memory::on_gpu(0, plan.size() * workers_ * sizeof(std::uint64_t))),
+        told_(cuda::memory::on_gpu(0, plan.size() * gpus_ * sizeof(std::uint64_t))),
         stream_(cuda::make_stream()) {
     cuda::check(cudaMemcpy(plan_.get(), plan.data(), plan.size() * sizeof plan[0], cudaMemcpyDefault),
                 "the plan");
     auto rounds = static_cast<unsigned>(plan.size());
     const multi_grid_handle* handles = gpus.handles();
     const late_plan* planned = plan_.as<late_plan>();
-    auto* came = came_.as<std::uint64_t>();
-    void* arguments[] = {&handles, &planned, &rounds, &came};
+    std::uint64_t *came = came_.as<std::uint64_t>(), *told = told_.as<std::uint64_t>();
+    void* arguments[] = {&handles, &planned, &rounds, &came, &told};
     cuda::load(reinterpret_cast<const void*>(late_rounds_kernel()), "the slices");
     cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(late_rounds_kernel()), workers_, 64,
                                             arguments, 0, stream_.get()),
                 "launching slices");
   }
   void wait() { cuda::check(cudaStreamSynchronize(stream_.get()), "waiting for the slices"); }
-  // By how much GPU `late` came to a round after all others.
-  double after_all(unsigned round, unsigned late) const {
-    std::vector<std::uint64_t> came(workers_);
-    cuda::check(cudaMemcpy(came.data(), came_.as<std::uint64_t>() + std::size_t{round} * workers_,
-                           workers_ * sizeof came[0], cudaMemcpyDefault),
-                "reading when they came");
-    std::uint64_t its = 0, others = 0;
-    for (unsigned w = 0; w < workers_; ++w)
-      (w / blocks == late ? its : others) = std::max(w / blocks == late ? its : others, came[w]);
-    return static_cast<double>(its) - static_cast<double>(others);
+  // By how much the blocks of GPU `late` came to a round after all others.
+  double came_after_all(unsigned round, unsigned late) const {
+    return after_all(came_, round, late, workers_, blocks);
+  }
+  // By how much GPU `late` told that it had come after all others.
+  double told_after_all(unsigned round, unsigned late) const {
+    return after_all(told_, round, late, gpus_, 1);
   }
 
  private:
-  unsigned workers_;
-  cuda::memory plan_, came_;
+  // Of `count` times a round, `of_each` for each GPU.
+  static double after_all(const cuda::memory& times, unsigned round, unsigned late, unsigned count,
+                          unsigned of_each) {
+    std::vector<std::uint64_t> of_round(count);
+    cuda::check(cudaMemcpy(of_round.data(), times.as<std::uint64_t>() + std::size_t{round} * count,
+                           count * sizeof of_round[0], cudaMemcpyDefault),
+                "reading when they came");
+    std::uint64_t its = 0, others = 0;
+    for (unsigned i = 0; i < count; ++i)
+      (i / of_each == late ? its : others) = std::max(i / of_each == late ? its : others, of_round[i]);
+    return static_cast<double>(its) - static_cast<double>(others);
+  }
+
+  unsigned gpus_, workers_;
+  cuda::memory plan_, came_, told_;
   cuda::stream stream_;
 };
 
 class delays : public testing::TestWithParam<unsigned> {};
 
-// What is measured is held against when the blocks came, by the same timer, not against what was asked for.
+double at_share(std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+// What a GPU sees of another is held against when that one told it, by the same timer, and not against what
+// was asked for. Between a block's coming and its GPU's telling lie two fences and a counter, a way as long
+// as most of a round, which is longer or shorter by the SM, by what it stored before, and by where in memory
+// the counter lies. So the times of the blocks show only that what was told is what was planned.
 TEST_P(delays, are_told_to_a_fifth_of_a_microsecond) {
   MGSYNC_NEEDS_GPUS(1);
   const unsigned gpus = GetParam();
@@ -88,25 +107,29 @@ TEST_P(delays, are_told_to_a_fifth_of_a_microsecond) {
   run.wait();
   ASSERT_FALSE(group.given_up());
   for (unsigned observer = 0; observer < gpus; ++observer) {
-    std::vector<double> errors;
+    std::vector<double> errors, ways;
     for (const auto& seen : group.rounds_seen_by(observer)) {
       const unsigned round = seen.epoch - algorithm::first_gpu_epoch - 1;
       ASSERT_LT(round, plan.size());
       if (plan[round].gpu == observer) continue;
       EXPECT_EQ(seen.members, std::uint64_t{1} << plan[round].gpu)
           << "round " << round << " seen by " << observer;
-      errors.push_back(std::abs(static_cast<double>(seen.ns) - run.after_all(round, plan[round].gpu)));
+      const double told = run.told_after_all(round, plan[round].gpu);
+      errors.push_back(std::abs(static_cast<double>(seen.ns) - told));
+      ways.push_back(std::abs(told - run.came_after_all(round, plan[round].gpu)));
     }
     const auto others =
         std::count_if(plan.begin(), plan.end(), [&](const auto& p) { return p.gpu != observer; });
     ASSERT_EQ(errors.size(), static_cast<std::size_t>(others)) << "seen by " << observer;
     std::sort(errors.begin(), errors.end());
-    const auto share = [&](double s) {
-      return errors[static_cast<std::size_t>(s * static_cast<double>(errors.size() - 1))];
-    };
-    std::printf("%u GPUs, seen by %u: off by %.0f ns in the median, %.0f in 95 %%, %.0f at most\n", gpus,
-                observer, share(0.5), share(0.95), share(1));
-    EXPECT_LE(share(0.5), 200);
+    std::sort(ways.begin(), ways.end());
+    std::printf(
+        "%u GPUs, seen by %u: off by %.0f ns in the median, %.0f in 95 %%, %.0f at most; told and come %.0f "
+        "apart\n",
+        gpus, observer, at_share(errors, 0.5), at_share(errors, 0.95), at_share(errors, 1),
+        at_share(ways, 0.5));
+    EXPECT_LE(at_share(errors, 0.5), 200);
+    EXPECT_LE(at_share(ways, 0.5), 1000);
   }
   // The file's sums say the same.
   for (unsigned m = 0; m < gpus; ++m) {

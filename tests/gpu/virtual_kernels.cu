@@ -20,10 +20,39 @@ struct slice {
 template <class Slice>
 using traced_slice = algorithm::traced_policy<algorithm::multi_grid_policy_at<Slice>>;
 
+// Notes when a block speaks for its GPU: the fences and counters on the way there, which take as long as a
+// round and not equally long on all SMs, are behind it then, and all that follows is what other GPUs see.
+template <class Base>
+class told_time_policy : public Base {
+ public:
+  using word = std::uint32_t;
+  __device__ __forceinline__ told_time_policy(std::uint32_t state, const multi_grid_handle& handle)
+      : Base(state, handle) {}
+
+  // Where the GPU's times of all rounds go, each `step` further: set once by the block's threads.
+  struct place {
+    std::uint64_t* first;
+    unsigned step;
+  };
+  __device__ __forceinline__ static place& times() {
+    __shared__ place its;
+    return its;
+  }
+
+  // The time is read ahead of the store and written behind it, so that the store is not held up.
+  __device__ __forceinline__ void store_fenced_system(word& w, word epoch) const {
+    const std::uint64_t now = algorithm::ptx::global_time_ns();
+    Base::store_fenced_system(w, epoch);
+    if (this->is_first_lane()) times().first[(epoch - algorithm::first_gpu_epoch - 1) * times().step] = now;
+  }
+};
+
 __global__ void late_rounds(const multi_grid_handle* handles, const late_plan* plan, unsigned rounds,
-                            std::uint64_t* came) {
+                            std::uint64_t* came, std::uint64_t* told) {
   using here = slice<blocks_of_late_rounds>;
-  multi_grid_group_over<traced_slice<here>> grids(handles[here::gpu()]);
+  using policy = told_time_policy<traced_slice<here>>;
+  if (threadIdx.x == 0) policy::times() = {told + here::gpu(), gridDim.x / here::blocks()};
+  multi_grid_group_over<policy> grids(handles[here::gpu()]);
   for (unsigned round = 0; round < rounds; ++round) {
     const late_plan& late = plan[round];
     if (late.gpu == here::gpu() && late.block == here::block()) {

@@ -14,10 +14,12 @@ struct late_plan {
   std::uint32_t never;  // 1: that block leaves the kernel
 };
 
-// (handles, plan of each round, rounds, when each block of each GPU came to each round by the GPU's timer):
-// grids of `blocks_of_late_rounds` blocks per GPU.
+// (handles, plan of each round, rounds, when each block of each GPU came to each round by the GPU's timer,
+// when each GPU told the others that it had come, by the same): grids of `blocks_of_late_rounds` blocks per
+// GPU.
 constexpr unsigned blocks_of_late_rounds = 8;
-using late_kernel = void (*)(const multi_grid_handle*, const late_plan*, unsigned, std::uint64_t*);
+using late_kernel = void (*)(const multi_grid_handle*, const late_plan*, unsigned, std::uint64_t*,
+                             std::uint64_t*);
 late_kernel late_rounds_kernel();
 
 // (handles, rounds): nothing but rounds, of groups that are traced or not, on grids of 1, 8 or 64 blocks per
