@@ -122,6 +122,7 @@ class multi_grid_policy_at : public cuda_operations<ptx::scope::system>, public 
  public:
   using word = operations::word;
   static constexpr unsigned polls_per_look = 4096;
+  static constexpr bool observes = false;  // keeps what it sees of the waits in the group's addresses
 
   __device__ __forceinline__ multi_grid_policy_at(std::uint32_t state, const multi_grid_handle& handle)
       : state_(state), handle_(handle) {}

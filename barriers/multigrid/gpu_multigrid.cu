@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
+#include <vector>
 
 #include "barriers/library/choice.hpp"
 #include "barriers/library/include/mgsync/multi_grid.cuh"
+#include "barriers/library/include/mgsync/traced.cuh"
 #include "barriers/multigrid/vendor.hpp"
 #include "barriers/parts/algorithm/central.hpp"
 #include "barriers/parts/algorithm/crowd.hpp"
@@ -62,11 +65,12 @@ creation make_auto(const flag_barrier_request& w) {
 }
 
 // What a user's kernel does: sync<Order>() of the library's group. The blocks' records lie behind the flags.
-template <order Order>
+template <order Order, class Group = multi_grid_group_with_word>
 class group_pass {
  public:
   static constexpr bool bounded = true;
   static constexpr bool carries_sum = false;
+  static constexpr bool traces = std::is_same_v<Group, multi_grid_group_traced_with_word>;
   using arguments = multi_grid_handle;
 
   __device__ __forceinline__ group_pass(const arguments& handle, const round_loop::device_run& run)
@@ -94,7 +98,7 @@ class group_pass {
     return of_the_block;
   }
 
-  multi_grid_group_with_word grids_;
+  Group grids_;
 };
 
 // In which blocks have orders of their own: none releases, one of all the GPUs' blocks in turn, or all.
@@ -175,6 +179,7 @@ class one_warp_pass {
  public:
   static constexpr bool bounded = true;
   static constexpr bool carries_sum = false;
+  static constexpr bool traces = false;
   using arguments = multi_grid_handle;
 
   __device__ __forceinline__ one_warp_pass(const arguments& handle, const round_loop::device_run& run) {
@@ -199,6 +204,25 @@ class one_warp_pass {
   };
 };
 
+// The memory of a traced group: its trace, a note of each block, and what it tells others of each member.
+std::size_t words_of_trace(unsigned members, unsigned blocks) {
+  return (sizeof(wait_trace) + blocks * sizeof(wait_note) + members * sizeof(late_member)) /
+         sizeof(std::uint32_t);
+}
+void put_trace(std::uint32_t* words, const multi_grid_handle& handle) {
+  wait_trace trace{};
+  auto* const at = reinterpret_cast<wait_trace*>(words);
+  trace.notes = reinterpret_cast<wait_note*>(at + 1);
+  trace.told = reinterpret_cast<late_member*>(trace.notes + handle.blocks);
+  trace.members = handle.gpus;
+  constexpr const char* action = "telling a GPU where it notes its waits";
+  cuda::check(cudaMemcpy(at, &trace, sizeof trace, cudaMemcpyDefault), action);
+  const std::vector<wait_trace*> of_each(handle.blocks, at);
+  cuda::check(cudaMemcpy2D(&handle.records->trace, sizeof *handle.records, of_each.data(), sizeof at,
+                           sizeof at, handle.blocks, cudaMemcpyDefault),
+              action);
+}
+
 template <class Pass>
 creation make_library(const flag_barrier_request& w) {
   const auto choice = choose_multigrid(w.members(), w.blocks, w.sms);
@@ -211,6 +235,8 @@ creation make_library(const flag_barrier_request& w) {
   const auto table_at = image.size();
   const bool needs_table = w.members() > multi_grid_handle::gpus_inside;
   if (needs_table) image.resize(table_at + w.members() * sizeof(std::uint32_t*) / sizeof(std::uint32_t));
+  const auto trace_at = image.size();
+  if (Pass::traces) image.resize(trace_at + words_of_trace(w.members(), w.blocks));
   std::size_t local = 0;
   return make_flag_barrier<Pass>(w, choice.why, image, [&](const cuda_lines& lines) {
     const unsigned rank = w.gpus.at(local++).member;
@@ -222,6 +248,7 @@ creation make_library(const flag_barrier_request& w) {
                   "telling a GPU where all flags are");
       handle.table = reinterpret_cast<std::uint32_t* const*>(handle.own + table_at);
     }
+    if (Pass::traces) put_trace(handle.own + trace_at, handle);
     return handle;
   });
 }
@@ -310,6 +337,11 @@ creation library(const topology::group& group, const configuration& wanted, sess
 
 creation library_split(const topology::group& group, const configuration& wanted, session& where) {
   return make(group, wanted, where, make_library<split_pass>);
+}
+
+creation library_traced(const topology::group& group, const configuration& wanted, session& where) {
+  return make(group, wanted, where,
+              make_library<group_pass<order::acq_rel, multi_grid_group_traced_with_word>>);
 }
 
 creation library_one_warp(const topology::group& group, const configuration& wanted, session& where) {

@@ -11,8 +11,8 @@ support gpu_multigrid_vendor_can_run(const topology::group&);
 namespace gpu_multigrid {
 
 make_function automatic, inbox, hub, relay, dissemination, central, crowd, host_flags, library, library_split,
-    library_one_warp, library_reduce, library_none, library_acquire, library_release, library_mixed_none,
-    library_mixed_one, library_mixed_all, vendor;
+    library_traced, library_one_warp, library_reduce, library_none, library_acquire, library_release,
+    library_mixed_none, library_mixed_one, library_mixed_all, vendor;
 
 }  // namespace gpu_multigrid
 

@@ -26,8 +26,7 @@ template <class Base>
 class told_time_policy : public Base {
  public:
   using word = std::uint32_t;
-  __device__ __forceinline__ told_time_policy(std::uint32_t state, const multi_grid_handle& handle)
-      : Base(state, handle) {}
+  using Base::Base;
 
   // Where the GPU's times of all rounds go, each `step` further: set once by the block's threads.
   struct place {
@@ -64,7 +63,6 @@ __global__ void late_rounds(const multi_grid_handle* handles, const late_plan* p
     if (threadIdx.x == 0) came[round * gridDim.x + blockIdx.x] = algorithm::ptx::global_time_ns();
     if (!grids.sync()) return;
   }
-  if (here::block() == 0 && threadIdx.x == 0) traced_slice<here>(0, handles[here::gpu()]).tell();
 }
 
 template <unsigned Blocks, bool Traced>

@@ -83,6 +83,10 @@ __device__ __forceinline__ void add_relaxed(std::uint32_t* w, std::uint32_t v) {
   else asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(w), "r"(v) : "memory");
 }
 
+__device__ __forceinline__ void max_relaxed_gpu(std::uint64_t* w, std::uint64_t v) {
+  asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(w), "l"(v) : "memory");
+}
+
 template <scope S>
 __device__ __forceinline__ std::uint32_t fetch_add_relaxed(std::uint32_t* w, std::uint32_t v) {
   std::uint32_t b;

@@ -52,9 +52,12 @@ struct late_member {
   std::uint32_t by[most_bits];  // by[k]: so often by 2^k ns and more, less than 2^(k+1)
 
   MGSYNC_ON_BOTH static unsigned bits_of(std::uint64_t ns) {
-    unsigned k = 0;
-    while (k + 1 < most_bits && ns >> (k + 1) != 0) ++k;
-    return k;
+#if defined(__CUDA_ARCH__)
+    const unsigned k = 63 - static_cast<unsigned>(__clzll(static_cast<long long>(ns | 1)));
+#else
+    const unsigned k = 63 - static_cast<unsigned>(__builtin_clzll(ns | 1));
+#endif
+    return k < most_bits ? k : most_bits - 1;
   }
 };
 

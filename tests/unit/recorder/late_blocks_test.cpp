@@ -80,6 +80,16 @@ TEST(delays, of_two_at_once_are_nobodys) {
   EXPECT_EQ(trace.late[2].by[11], 1u) << "2048 to 4095 ns";
 }
 
+TEST(delays, are_counted_by_powers_of_two) {
+  const auto bits = late_member::bits_of;
+  EXPECT_EQ(bits(0), 0u);
+  for (unsigned k = 1; k < late_member::most_bits; ++k) {
+    EXPECT_EQ(bits((std::uint64_t{1} << k) - 1), k - 1);
+    EXPECT_EQ(bits(std::uint64_t{1} << k), k);
+  }
+  EXPECT_EQ(bits(~std::uint64_t{0}), late_member::most_bits - 1) << "the last has all that is longer";
+}
+
 TEST(hangs, are_named_in_100_of_100) {
   std::mt19937 chance(42);
   for (int i = 0; i < 100; ++i) {

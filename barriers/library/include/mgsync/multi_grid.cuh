@@ -169,6 +169,9 @@ class multi_grid_group_over : private Policy::verdict {
   // memory of every line that the SM has written since the previous fence, so one more store in a round makes
   // it 0.1 us slower.
   __device__ __forceinline__ ~multi_grid_group_over() {
+    if constexpr (Policy::observes) {
+      if (policy().in_team()) policy().tell();
+    }
     if ((state_ & flags::keeps) == 0) return;
     multi_grid_block& record = handle_.records[block()];
     // After a give-up: the epoch of the last barrier at which this block arrived in time.
@@ -327,7 +330,10 @@ class multi_grid_group_over : private Policy::verdict {
 
   // kept() hides the state's value from the compiler in every round, so that it does not hold values derived
   // from it in registers during the kernel's own work.
-  __device__ __forceinline__ policy_type policy() const { return {policy_type::kept(state_), handle_}; }
+  __device__ __forceinline__ policy_type policy() {
+    if constexpr (Policy::observes) return {policy_type::kept(state_), handle_, words_};
+    else return {policy_type::kept(state_), handle_};
+  }
 
   __device__ __forceinline__ relay_type relay_of(const policy_type& policy) const {
     return {policy, {handle_, policy.state(), words_}};

@@ -317,8 +317,8 @@ class multi_grid {
   void check();
   // Of traced groups (group_options::trace) and kernels (traced.cuh) with so many blocks: how late each GPU
   // came so far, by rank, and what GPU `local` saw of the last 1024 rounds that it waited for, oldest first.
-  // Both may be asked while kernels run, and after a time-out, until reset(). Throw usage_error where there
-  // is no trace.
+  // Both may be asked while kernels run, without up to 31 rounds that a warp still holds, and after a
+  // time-out, until reset(). Throw usage_error where there is no trace.
   std::vector<grid_lateness> lateness(unsigned blocks_per_gpu) const;
   std::vector<late_barrier> last_rounds(unsigned blocks_per_gpu, unsigned local = 0) const;
 

@@ -19,21 +19,27 @@ namespace mgsync { inline namespace v1 {
 class multi_grid_group_traced
     : public multi_grid_group_over<algorithm::traced_policy<algorithm::multi_grid_policy>> {
  public:
-  __device__ __forceinline__ explicit multi_grid_group_traced(const multi_grid_handle& handle)
-      : multi_grid_group_over(handle), told_of_(handle) {}
-  __device__ __forceinline__ ~multi_grid_group_traced() {
-    using policy = algorithm::traced_policy<algorithm::multi_grid_policy>;
-    if (policy::block() == 0 && policy::thread() == 0 && is_valid()) policy(0, told_of_).tell();
-  }
+  using multi_grid_group_over::multi_grid_group_over;
+};
 
- private:
-  const multi_grid_handle& told_of_;
+// The same, some ns faster for blocks of several warps, with a word of the block's shared memory, which
+// nothing else may use while the object lives.
+class multi_grid_group_traced_with_word
+    : public multi_grid_group_over<algorithm::traced_policy<algorithm::multi_grid_policy_with_word>> {
+ public:
+  using multi_grid_group_over::multi_grid_group_over;
 };
 
 // The traced group of the calling kernel's launch. Called by every thread.
 __device__ __forceinline__ multi_grid_group_traced this_traced_multi_grid(const multi_grid_handle& handle) {
   return multi_grid_group_traced(handle);
 }
+__device__ __forceinline__ multi_grid_group_traced_with_word
+this_traced_multi_grid(const multi_grid_handle& handle, std::uint32_t& shared_word) {
+  return multi_grid_group_traced_with_word(handle, shared_word);
+}
 __device__ multi_grid_group_traced this_traced_multi_grid(const multi_grid_handle&&) = delete;
+__device__ multi_grid_group_traced_with_word this_traced_multi_grid(const multi_grid_handle&&,
+                                                                    std::uint32_t&) = delete;
 
 }}  // namespace mgsync::v1

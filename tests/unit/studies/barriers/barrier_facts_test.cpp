@@ -52,6 +52,7 @@ TEST(barrier_facts, say_what_a_program_can_call) {
   const names of_kernels{"multigrid:library",
                          "multigrid:library-none",
                          "multigrid:library-split",
+                         "multigrid:library-traced",
                          "multigrid:library-one-warp",
                          "multigrid:library-reduce",
                          "multigrid:library-acquire",
@@ -79,9 +80,9 @@ TEST(barrier_facts, say_what_a_program_can_call) {
   EXPECT_EQ(callable(gpu, 1, 1),
             (names{"grid:cooperative-groups", "kernel-boundary:cooperative", "kernel-boundary:graph",
                    "kernel-boundary:multi-device", "kernel-boundary:traditional", "multigrid:library",
-                   "multigrid:library-none", "multigrid:library-split", "multigrid:library-one-warp",
-                   "multigrid:library-reduce", "multigrid:library-acquire", "multigrid:library-release",
-                   "multigrid:library-mixed-none", "multigrid:library-mixed-one",
+                   "multigrid:library-none", "multigrid:library-split", "multigrid:library-traced",
+                   "multigrid:library-one-warp", "multigrid:library-reduce", "multigrid:library-acquire",
+                   "multigrid:library-release", "multigrid:library-mixed-none", "multigrid:library-mixed-one",
                    "multigrid:library-mixed-all", "multigrid:vendor"}));
   EXPECT_EQ(callable(host, 2, 1), (names{"mpi:default", "openmp:runtime", "openmp:std-barrier"}));
   EXPECT_EQ(callable(host, 2, 2), (names{"mpi:default"}));
