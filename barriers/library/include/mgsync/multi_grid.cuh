@@ -181,8 +181,9 @@ class multi_grid_group_over : private Policy::verdict {
 
   // The barrier. Called by all threads of all blocks of all GPUs, in one round with one order: blocks that
   // release and blocks that do not wait for different words, so a round of both is given up where blocks wait
-  // for a relay (sync_mixed() below is for such). Returns false once a barrier was given up (see above), or
-  // if the object is not valid.
+  // for a relay (sync_mixed() below is for such). At a counter, which is what one GPU has with up to 10
+  // blocks per SM, such a round passes, each block with its own order, and nobody tells. Returns false once a
+  // barrier was given up (see above), or if the object is not valid.
   template <order Order = order::acq_rel, proxy Proxy = proxy::generic>
   __device__ __forceinline__ bool sync() {
     if constexpr (Proxy == proxy::async) algorithm::ptx::fence_async_proxy();
@@ -275,7 +276,9 @@ class multi_grid_group_over : private Policy::verdict {
   // of them (by_sum, by_min, by_max, by_and, by_or). T: an integer or floating-point number of 32 or 64 bits.
   // The order of operations depends on the numbers of threads, blocks and GPUs alone (carrier.hpp): a sum of
   // floating-point numbers is the same to the bit in every thread, on every GPU and in every run. A kernel
-  // that calls it for more than a warp of each block takes 264 bytes of shared memory.
+  // that calls it for more than a warp of each block takes 264 bytes of shared memory. All threads give one
+  // type and one `op`: blocks whose types differ in size wait in vain, and nobody tells of another
+  // difference.
   template <class T, class Op>
   __device__ __forceinline__ reduced<T> sync_reduce(T mine, Op op) {
     static_assert(Policy::words_of_lane == 1,
