@@ -161,7 +161,9 @@ int tell_answer(const study& asked, const options& typed) {
                     typed.json));
   if (answered.csv.empty() && typed.given.contains("csv"))
     throw usage_error("--csv: this answer has no rows; accepted: the same without --csv");
-  must_not_write_over(typed, answered.read);
+  output_request out = typed;
+  for (const auto& each : answered.written) out.forms[each.option] = each.file;
+  prepare_files(out, answered.read);
   named_files files;
   for (const auto& each : answered.figures)
     files[heading_of(each).name + ".svg"] = report::to_svg_beside(each, answered.figures);
@@ -173,7 +175,8 @@ int tell_answer(const study& asked, const options& typed) {
     write_json(typed, document.dump(2) + "\n");
   }
   write_form(typed, "csv", answered.csv);
-  print_table(typed, answered.text);
+  for (const auto& each : answered.written) write_form(out, each.option, each.text);
+  print_table(out, answered.text);
   return 0;
 }
 

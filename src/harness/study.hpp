@@ -99,6 +99,13 @@ struct measurement {
 measurement measurement_of(const study_request&, std::string_view study, std::string_view subject,
                            std::string_view variant = {});
 
+// A file that an option of a study names, as --skeleton FILE.
+struct named_text {
+  std::string option;  // without its dashes
+  std::string file;    // "-": stdout
+  std::string text;
+};
+
 // What a study's model answers without measuring anything: text, figures, and a document for scripts.
 struct study_answer {
   std::string text;  // ends with a newline
@@ -106,6 +113,7 @@ struct study_answer {
   std::shared_ptr<const nlohmann::ordered_json> document{};  // the same, naming its schema; nullptr: none
   std::string csv{};                                         // the same as rows; empty: none
   std::vector<std::string> read{};                           // the files that it comes from
+  std::vector<named_text> written{};                         // the files that it is to be written to
 };
 
 // An option that a study cannot use, and a clause that says why.

@@ -10,6 +10,7 @@
 
 namespace mgsync::pipeline {
 
+// skeleton >> ring
 // The buffer that a stage uses, and the parity of how often the ring of buffers has been gone round.
 struct ring_position {
   unsigned slot = 0;
@@ -21,6 +22,7 @@ struct ring_position {
     }
   }
 };
+// << skeleton
 
 // Semaphores from one phase barrier (such as an mbarrier) `full` and one `empty` per buffer. A producer first
 // waits for the phase before the first one, which counts as ended, since every buffer is free at the

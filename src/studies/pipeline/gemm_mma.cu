@@ -13,6 +13,7 @@ namespace mgsync::pipeline {
 
 namespace {
 
+// skeleton >> kernel (what --skeleton prints: skeleton.cpp)
 constexpr int math_warps = 4;
 constexpr int most_producers = mma_family.most_producers;
 constexpr int threads = 32 * (math_warps + most_producers);
@@ -188,6 +189,7 @@ __global__ void __launch_bounds__(threads, 1) multiply_kernel(const arguments x)
   else if (warp - math_warps < x.producers)
     produce<TM, TN, TK>(x, buffer, full, empty, warp - math_warps, lane);
 }
+// << skeleton
 
 using kernel = void (*)(arguments);
 template <int TM, int TN, int TK>

@@ -23,6 +23,7 @@ namespace mgsync::pipeline {
 
 namespace {
 
+// skeleton >> kernel (what --skeleton prints: skeleton.cpp)
 constexpr int group_threads = 128;
 constexpr int group_warps = 4;
 constexpr int strip = 64;  // elements of k in a swizzled row of 128 bytes
@@ -68,6 +69,7 @@ __device__ inline void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
+// << skeleton
 // Kernels that are timed have recorders that are off, which leave no code.
 enum recorded_id : std::uint32_t { copy_asked, copy_arrived, multiplying, storing };
 using not_recorded = event_buffer<1, 1, false, false>;
@@ -86,6 +88,7 @@ __device__ void watch_copies(const arguments& x, barriers* at_block, Recorder& n
     }
 }
 
+// skeleton >> warps
 template <int TM, int TN, int TK, class Recorder>
 __device__ void produce(const arguments& x, const CUtensorMap& a, const CUtensorMap& b, std::uint32_t buffer,
                         barriers* at_block, Recorder& notes) {
@@ -196,9 +199,8 @@ __device__ __forceinline__ void multiply(const arguments& x, const CUtensorMap& 
   }
   __syncthreads();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  // 168 registers per thread of three warpgroups; with one consumer there are enough for both without
-  // trading. A recorded kernel, whose producers go on with the common end, has tiles that need no trade.
-  constexpr bool trades = Groups == 2 && !Buffer::on;
+  // 168 registers per thread of three warpgroups; with one consumer there are enough for both.
+  constexpr bool trades = Groups == 2 && !Buffer::on;  // producers of a recorded kernel go on with its end
   if (warp < group_warps) {
     if constexpr (trades) give_registers<traded_producer_registers>();
     if (threadIdx.x == 0) produce<TM, TN, TK>(x, a, b, buffer, at_block, notes);
@@ -218,6 +220,7 @@ __global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
   event_recorder notes(nothing);
   multiply<TM, TN, TK, Groups, PingPong>(x, a, b, notes);
 }
+// << skeleton
 
 template <int TM, int TN, int TK, int Groups, bool PingPong>
 __global__ void __launch_bounds__(group_threads*(1 + Groups), 1)
@@ -275,6 +278,7 @@ std::optional<std::string> cannot_run() {
   return std::nullopt;
 }
 
+// skeleton >> map
 // A tensor map of a matrix with `rows` rows of k halves, for copies of boxes of 64 x box_rows elements.
 CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
   static const auto encode =
@@ -290,6 +294,7 @@ CUtensorMap map_of(const void* matrix, int rows, int k, int box_rows) {
                      "describing a matrix to the copy engine");
   return map;
 }
+// << skeleton
 
 void launch_code(const void* code, const gemm_launch& how, const gemm_operands& on, cudaStream_t stream,
                  recorded::events* out) {

@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 #include "src/models/pipeline/answer.hpp"
 #include "src/results/files/json_document.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
 #include "src/studies/pipeline/gemm_instances.hpp"
+#include "src/studies/pipeline/skeleton.hpp"
 
 namespace mgsync::pipeline {
 namespace {
@@ -112,6 +114,31 @@ void keep(std::vector<Value>& all, const std::vector<Value>& asked) {
     std::erase_if(all, [&](const Value& v) { return std::ranges::find(asked, v) == asked.end(); });
 }
 
+std::vector<named_text> written(const model_request& asked, const skeleton_of& best) {
+  if (asked.skeleton.empty()) return {};
+  return {{"skeleton", asked.skeleton, skeleton(best)}};
+}
+
+// The best configuration by lines, where a kernel with it was compiled and measured.
+std::vector<named_text> written(const model_request& asked, const machine& on, const gemm_answer& answered) {
+  if (asked.skeleton.empty()) return {};
+  const auto& [tile, warps] = answered.best.best;
+  const auto found = std::ranges::find_if(on.tiles, [&tile = tile, &warps = warps](const tile_profile& p) {
+    return p.tile == tile && p.consumers == warps.consumers && p.producers == warps.producers;
+  });
+  if (answered.best.how != search_answer::outcome::optimal || found == on.tiles.end())
+    throw usage_error(fmt::format(
+        "--skeleton {}: no kernel with the configuration that is best by lines ({}) was compiled and "
+        "measured; accepted: {}",
+        asked.skeleton,
+        answered.best.how == search_answer::outcome::optimal
+            ? fmt::format("tile {}, {}", text(tile), counted(warps.consumers, "consumer"))
+            : "none",
+        on.tiles.empty() ? "with a machine whose kernels were measured" : "without --all-tiles"));
+  return written(asked, {*asked.size, *found, warps.buffers,
+                         static_cast<double>(answered.best.time.total) / (1000.0 * ticks_per_ns), on, true});
+}
+
 study_answer by_lines(const model_request& asked, const machine& on, std::vector<std::string> read) {
   if (!asked.of.producers.empty() && asked.of.producers != std::vector<int>{on.producers})
     throw usage_error(fmt::format("--producers: the lines of this machine are of {}; accepted: {}",
@@ -126,7 +153,8 @@ study_answer by_lines(const model_request& asked, const machine& on, std::vector
           {picture_of(*asked.size, on, answered.schedule)},
           std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
           to_csv(question, answered),
-          std::move(read)};
+          std::move(read),
+          written(asked, on, answered)};
 }
 
 study_answer by_measured_kernels(const model_request& asked, const machine& on,
@@ -136,11 +164,13 @@ study_answer by_measured_kernels(const model_request& asked, const machine& on,
                       "accepted: with --all-tiles");
   const measured_question question{*asked.size, on, asked.of};
   const auto answered = answer(question);
+  const auto& best = answered.ranked.front();
   return {to_text(question, answered),
           {picture_of(*asked.size, on, answered.schedule)},
           std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
           to_csv(question, answered),
-          std::move(read)};
+          std::move(read),
+          written(asked, {*asked.size, *best.kernel, best.form.buffers, best.time.total * 1e-3, on})};
 }
 
 void refuse_without_size(const model_request& asked) {
@@ -149,7 +179,8 @@ void refuse_without_size(const model_request& asked) {
                                                          {"producers", !asked.of.producers.empty()},
                                                          {"consumers", !asked.of.consumers.empty()},
                                                          {"all-tiles", asked.all_tiles},
-                                                         {"solver", asked.solver}};
+                                                         {"solver", asked.solver},
+                                                         {"skeleton", !asked.skeleton.empty()}};
   for (const auto& [option, typed] : only_with_size)
     if (typed)
       throw usage_error(

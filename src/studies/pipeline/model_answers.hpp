@@ -17,6 +17,7 @@ struct model_request {
   considered of{};                      // lists are empty where nothing was typed
   bool all_tiles = false;
   bool solver = false;
+  std::string skeleton{};  // a file; empty: none
 };
 
 // Throws usage_error for what does not go together.

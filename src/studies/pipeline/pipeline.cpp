@@ -100,9 +100,19 @@ constexpr axis_of<bool> solver(
      .counts = word_count::none,
      .asks_model = true});
 
+constexpr axis_of<std::string> skeleton_file(
+    {.name = "skeleton",
+     .help = "with --gemm: a file for the best kernel, as a CUDA program of its own with a check and a clock",
+     .counts = word_count::one,
+     .asks_model = true},
+    read_by<std::string>{.accepted = "a file, or - for stdout", .read = [](auto words, auto& into) {
+                           into.push_back(words.front());
+                           return std::size_t{1};
+                         }});
+
 constexpr const axis_declaration* axes[] = {&kernels,   &tiles,         &sizes,           &product,
                                             &machines,  &buffer_counts, &producer_counts, &consumer_counts,
-                                            &all_tiles, &solver};
+                                            &all_tiles, &solver,        &skeleton_file};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: every product and every handover is compared"},
@@ -135,6 +145,7 @@ study_answer answer_for(const study_request& asked) {
   if (asked.typed(consumer_counts)) wanted.of.consumers = asked.values(consumer_counts);
   wanted.all_tiles = asked.typed(all_tiles);
   wanted.solver = asked.typed(solver);
+  if (const auto* file = asked.find(skeleton_file)) wanted.skeleton = *file;
   return answer_to(wanted);
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned threads = 256;
 
+// skeleton >> fill
 // splitmix64: a well-mixed 64-bit word for each index.
 __host__ __device__ inline std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
@@ -25,6 +26,7 @@ __global__ void fill(__half* to, std::size_t count, std::uint64_t seed) {
     to[i] = __float2half(static_cast<float>(mixed(seed ^ mixed(i)) >> 40) * 0x1p-23f - 1.0f);
 }
 
+// << skeleton
 struct view {
   const __half* a;
   const __half* b;

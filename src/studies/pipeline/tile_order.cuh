@@ -3,6 +3,7 @@
 
 namespace mgsync::pipeline {
 
+// skeleton >> order
 struct tile_position {
   int m = 0;
   int n = 0;
@@ -18,5 +19,6 @@ __host__ __device__ inline tile_position position_of(int tile, int tiles_m, int 
   const int within = tile % of_group;
   return {first + within % rows, within / rows};
 }
+// << skeleton
 
 }  // namespace mgsync::pipeline

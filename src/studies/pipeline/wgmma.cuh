@@ -6,6 +6,7 @@
 
 namespace mgsync::pipeline {
 
+// skeleton >> operands
 // The descriptor of an operand: rows of 64 halves (128 bytes), eight rows (1024 bytes) to a swizzled group.
 // The next 16 elements of k are 32 bytes further, which is 2 in the descriptor's units.
 __device__ inline std::uint64_t operand_at(std::uint32_t shared_address) {
@@ -21,6 +22,8 @@ __device__ inline void multiplying_ends() {
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
+// << skeleton
+// skeleton >> 64
 // 64 x 64: 32 sums per thread.
 __device__ inline void multiply_16(float (&d)[32], std::uint64_t a, std::uint64_t b) {
   asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
@@ -35,6 +38,8 @@ __device__ inline void multiply_16(float (&d)[32], std::uint64_t a, std::uint64_
                : "l"(a), "l"(b));
 }
 
+// << skeleton
+// skeleton >> 128
 // 64 x 128: 64 sums per thread.
 __device__ inline void multiply_16(float (&d)[64], std::uint64_t a, std::uint64_t b) {
   asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
@@ -56,6 +61,8 @@ __device__ inline void multiply_16(float (&d)[64], std::uint64_t a, std::uint64_
                : "l"(a), "l"(b));
 }
 
+// << skeleton
+// skeleton >> 256
 // 64 x 256: 128 sums per thread.
 __device__ inline void multiply_16(float (&d)[128], std::uint64_t a, std::uint64_t b) {
   asm volatile(
@@ -89,5 +96,6 @@ __device__ inline void multiply_16(float (&d)[128], std::uint64_t a, std::uint64
         "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
       : "l"(a), "l"(b));
 }
+// << skeleton
 
 }  // namespace mgsync::pipeline
