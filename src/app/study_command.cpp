@@ -156,9 +156,8 @@ int tell_answer(const study& asked, const options& typed) {
   request.axes = typed.axes;
   const auto answered = asked.answer(request_for(asked, request, {&nowhere, 1}));
   if (!typed.json.empty() && answered.document == nullptr)
-    throw usage_error(
-        fmt::format("--json {}: this answer is a file already, on stdout; accepted: the same without --json",
-                    typed.json));
+    throw usage_error(fmt::format(
+        "--json {}: this answer has no JSON form; accepted: the same without --json", typed.json));
   if (answered.csv.empty() && typed.given.contains("csv"))
     throw usage_error("--csv: this answer has no rows; accepted: the same without --csv");
   output_request out = typed;

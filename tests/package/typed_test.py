@@ -18,7 +18,7 @@ PATTERN = re.compile(r"\.\.\.|[|;<>&$?\[\]]|(?<![\w-])(?:N|[A-Z]{3,}\w*)(?![\w%]
 FILE = re.compile(r"(?:\./)?[\w./-]+\.(?:json|jsonl|xz|so|ptx|cubin|machine|xml|svg)")
 READERS = ("show", "compare", "report", "advise", "merge", "audit", "check")
 WITHOUT_DRY_RUN = (*READERS, "topology", "help", "completion", "list", "who")
-ANSWERS = {"--help", "--version", "--simulate", "--gemm", "--machine"}
+ANSWERS = {"--help", "--version", "--simulate", "--gemm", "--attention", "--machine"}
 OUTPUTS = {"--json", "--csv", "--store", "--html", "--svg", "--markdown", "--figures", "--line", "--junit", "--prometheus"}
 OF_A_RECIPE = {"docs/extending.md"}  # its commands are of the backend and the study that it adds: recipes_test.py types them
 

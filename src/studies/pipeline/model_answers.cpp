@@ -10,6 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/units.hpp"
 #include "src/models/pipeline/answer.hpp"
+#include "src/models/pipeline/attention.hpp"
 #include "src/results/files/json_document.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
@@ -23,11 +24,9 @@ constexpr std::chrono::milliseconds solver_limit{4000};
 
 bool is_file(const std::string& machine) { return machine != "h200" && machine != "paper"; }
 
-figure picture_of(extent size, const machine& on, const timeline& schedule) {
-  mgsync::timeline picture{{"pipeline-schedule", fmt::format("Loads and products of one SM: {}", text(size)),
-                            fmt::format("Simulated, on {}.", on.name)},
-                           "ns",
-                           {}};
+figure picture_of(const std::string& what, const std::string& from, const timeline& schedule) {
+  mgsync::timeline picture{
+      {"pipeline-schedule", fmt::format("Loads and products of one SM: {}", what), from}, "ns", {}};
   std::map<std::string, std::size_t> places;
   for (const auto& span : schedule) {
     const auto [place, is_new] = places.try_emplace(span.track, picture.tracks.size());
@@ -150,7 +149,7 @@ study_answer by_lines(const model_request& asked, const machine& on, std::vector
   if (asked.solver) question.solver_limit = solver_limit;
   const auto answered = answer(question);
   return {to_text(question, answered),
-          {picture_of(*asked.size, on, answered.schedule)},
+          {picture_of(text(*asked.size), fmt::format("Simulated, on {}.", on.name), answered.schedule)},
           std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
           to_csv(question, answered),
           std::move(read),
@@ -166,11 +165,50 @@ study_answer by_measured_kernels(const model_request& asked, const machine& on,
   const auto answered = answer(question);
   const auto& best = answered.ranked.front();
   return {to_text(question, answered),
-          {picture_of(*asked.size, on, answered.schedule)},
+          {picture_of(text(*asked.size), fmt::format("Simulated, on {}.", on.name), answered.schedule)},
           std::make_shared<const nlohmann::ordered_json>(to_document(question, answered)),
           to_csv(question, answered),
           std::move(read),
           written(asked, {*asked.size, *best.kernel, best.form.buffers, best.time.total * 1e-3, on})};
+}
+
+ticks ticks_of(double ns) { return static_cast<ticks>(ns * ticks_per_ns + 0.5); }
+
+study_answer by_simulated_attention(const model_request& asked, const machine& on,
+                                    std::vector<std::string> read) {
+  const auto& [load, qk, softmax, pv] = *asked.attention;
+  attention_question question;
+  question.times = {{ticks_of(load), ticks_of(load + on.dma_latency_ns)},
+                    ticks_of(qk),
+                    ticks_of(softmax),
+                    ticks_of(pv),
+                    ticks_of(on.handover_ns)};
+  question.stages = asked.stages.value_or(question.stages);
+  question.buffers = asked.of.buffers;
+  for (const int consumers : asked.of.consumers)
+    question.schedules.push_back(consumers == 1 ? attention_schedule::cooperative
+                                                : attention_schedule::ping_pong);
+  question.machine = on.name;
+  if (asked.solver) question.solver_limit = solver_limit;
+  const auto answered = answer(question);
+  return {to_text(question, answered),
+          {picture_of("attention", "Simulated; nothing was measured.", answered.schedule)},
+          nullptr,
+          to_csv(question, answered),
+          std::move(read)};
+}
+
+void refuse_beside_attention(const model_request& asked) {
+  const std::pair<const char*, bool> others[] = {
+      {"gemm", asked.size.has_value()},  {"kernel", !asked.of.kernels.empty()},
+      {"tile", !asked.of.tiles.empty()}, {"producers", !asked.of.producers.empty()},
+      {"all-tiles", asked.all_tiles},    {"skeleton", !asked.skeleton.empty()}};
+  for (const auto& [option, typed] : others)
+    if (typed)
+      throw usage_error(
+          fmt::format("--{}: it is about one product, and --attention about two with a softmax "
+                      "between; accepted beside it: --stages, --buffers, --consumers, --machine, --solver",
+                      option));
 }
 
 void refuse_without_size(const model_request& asked) {
@@ -192,8 +230,12 @@ void refuse_without_size(const model_request& asked) {
 study_answer answer_to(const model_request& asked) {
   std::vector<std::string> read;
   std::ranges::copy_if(asked.machines, std::back_inserter(read), is_file);
-  if (!asked.size) refuse_without_size(asked);
+  if (asked.stages && !asked.attention)
+    throw usage_error("--stages: it is about attention; accepted: with --attention LOAD,QK,SOFTMAX,PV");
+  if (asked.attention) refuse_beside_attention(asked);
+  else if (!asked.size) refuse_without_size(asked);
   const machine on = machine_from(asked);
+  if (asked.attention) return by_simulated_attention(asked, on, std::move(read));
   if (!asked.size) return {write_machine(on), {}, nullptr, "", read};
   if (!on.tiles.empty() && !asked.all_tiles) return by_measured_kernels(asked, on, std::move(read));
   const bool chosen = read.size() == asked.machines.size() && !on.tiles.empty();

@@ -1,4 +1,5 @@
-// What the model answers without measuring anything: `mgsync study pipeline --gemm` and `--machine`.
+// What the model answers without measuring anything: `mgsync study pipeline --gemm`, `--attention` and
+// `--machine`.
 #pragma once
 
 #include <optional>
@@ -10,6 +11,12 @@
 
 namespace mgsync::pipeline {
 
+// What one stage of attention takes, in ns, as typed.
+struct attention_ns {
+  double load = 0, product_qk = 0, softmax = 0, product_pv = 0;
+  bool operator==(const attention_ns&) const = default;
+};
+
 // What was asked for, as values.
 struct model_request {
   std::optional<extent> size{};         // none: the machine's file is asked for
@@ -18,6 +25,8 @@ struct model_request {
   bool all_tiles = false;
   bool solver = false;
   std::string skeleton{};  // a file; empty: none
+  std::optional<attention_ns> attention{};
+  std::optional<int> stages{};  // of attention
 };
 
 // Throws usage_error for what does not go together.

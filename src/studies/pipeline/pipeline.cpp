@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/study.hpp"
 #include "src/models/pipeline/answer.hpp"
 #include "src/studies/pipeline/attached_rows.hpp"
@@ -95,7 +96,7 @@ constexpr axis_of<bool> all_tiles(
 
 constexpr axis_of<bool> solver(
     {.name = "solver",
-     .help = "with --gemm by lines: asks the solver (Z3) as well, for at most 4 s: a check "
+     .help = "with --gemm by lines, and --attention: asks the solver (Z3) as well, for at most 4 s: a check "
              "of the answer, and never faster",
      .counts = word_count::none,
      .asks_model = true});
@@ -110,9 +111,34 @@ constexpr axis_of<std::string> skeleton_file(
                            return std::size_t{1};
                          }});
 
-constexpr const axis_declaration* axes[] = {&kernels,   &tiles,         &sizes,           &product,
-                                            &machines,  &buffer_counts, &producer_counts, &consumer_counts,
-                                            &all_tiles, &solver,        &skeleton_file};
+constexpr double longest_ns = 1e8;
+constexpr axis_of<attention_ns> attention(
+    {.name = "attention",
+     .help =
+         "two products with a softmax between, ping-pong or cooperative: what a load of a tile of K or V, "
+         "QK, the softmax and PV take of one stage, in ns",
+     .asks_model = true},
+    read_by<attention_ns>{.accepted = "four times in ns of at most 100ms, as 200,300,350,300",
+                          .read = [](auto words, auto& into) -> std::size_t {
+                            std::array<double, 4> ns{};
+                            if (words.size() != ns.size()) return 0;
+                            for (std::size_t i = 0; i < ns.size(); ++i) {
+                              const auto one = in_unit(words[i], "ns");
+                              if (!one || !(*one >= 0 && *one <= longest_ns)) return 0;
+                              ns[i] = *one;
+                            }
+                            into.push_back({ns[0], ns[1], ns[2], ns[3]});
+                            return ns.size();
+                          }});
+constexpr axis_of<int> attention_stages({.name = "stages",
+                                         .help = "with --attention: how many tiles of K and V, else 64",
+                                         .counts = word_count::one,
+                                         .asks_model = true},
+                                        numbers_in{.least = 1, .most = 1 << 20});
+
+constexpr const axis_declaration* axes[] = {
+    &kernels,         &tiles,     &sizes,  &product,       &machines,  &buffer_counts,   &producer_counts,
+    &consumer_counts, &all_tiles, &solver, &skeleton_file, &attention, &attention_stages};
 
 constexpr refused_option refused[] = {
     {"check-rounds", "no rounds are checked: every product and every handover is compared"},
@@ -146,6 +172,8 @@ study_answer answer_for(const study_request& asked) {
   wanted.all_tiles = asked.typed(all_tiles);
   wanted.solver = asked.typed(solver);
   if (const auto* file = asked.find(skeleton_file)) wanted.skeleton = *file;
+  if (const auto* times = asked.find(attention)) wanted.attention = *times;
+  if (const auto* count = asked.find(attention_stages)) wanted.stages = *count;
   return answer_to(wanted);
 }
 

@@ -341,6 +341,25 @@ TEST(gemm_answer, refuses_what_it_does_not_use) {
                    "kernel wgmma"));
 }
 
+TEST(attention_answer, takes_the_times_and_says_that_nothing_was_measured) {
+  const std::vector<std::string> times{"200", "300", "0.35us", "300"};
+  const auto asked = answered({{"attention", times}, {"stages", {"32"}}});
+  for (const char* wanted : {"32 tiles of K and V", "best         ping-pong, ", "softmax 350.0, PV 300.0",
+                             "no kernel was measured for this", "NVIDIA H200: what a load takes"})
+    EXPECT_TRUE(says(asked.text, wanted)) << wanted << "\n" << asked.text;
+  EXPECT_EQ(asked.figures.size(), 1u);
+  EXPECT_EQ(std::ranges::count(asked.csv, '\n'), 1 + 2 * 8);
+  const auto one = answered({{"attention", times}, {"buffers", {"2"}}, {"consumers", {"1"}}});
+  EXPECT_TRUE(says(one.text, "best         cooperative, 2 buffers")) << one.text;
+  EXPECT_EQ(std::ranges::count(one.csv, '\n'), 1 + 1);
+  for (const char* wrong : {"", "-1", "fast", "1s", "nan"})
+    refused_axes({{"attention", {"200", "300", wrong, "300"}}}, "four times in ns");
+  refused_axes({{"attention", {"200", "300", "350"}}}, "four times in ns");
+  refused_axes({{"stages", {"4"}}}, "--stages");
+  refused_axes({{"attention", times}, {"gemm", {"64x64x64"}}}, "--gemm");
+  refused_axes({{"attention", times}, {"skeleton", {"out.cu"}}}, "--skeleton");
+}
+
 // The first stages of a product that would have 262144 of them, and not one event more.
 TEST(gemm_answer, draws_the_beginning_of_a_long_schedule) {
   const auto drawn = answer({{64, 64, 1048576}, h200(), wide_space()}).schedule;
