@@ -110,7 +110,7 @@ std::string growth(const heat_map& map) {
     if (!most || grows(r) > grows(*most)) most = r;
     if (!least || grows(r) < grows(*least)) least = r;
   }
-  if (!most || most == least) return "";
+  if (!map.in_order || !most || most == least) return "";
   const auto from_to = [&](std::size_t r) {
     return fmt::format("{} from {} to {} {}", map.rows[r], readable(*value_at(map, r, 0)),
                        readable(*value_at(map, r, last)), map.unit);

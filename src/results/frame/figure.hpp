@@ -50,6 +50,7 @@ struct heat_map {
   std::string unit{};
   std::vector<std::vector<std::string>> holes{};    // [row][column]; may be empty
   std::vector<std::vector<std::string>> sources{};  // [row][column], as a chart point's; may be empty
+  bool in_order = true;                             // the columns are values that grow, or steps of one way
 
   // Adds a row with the first metric of each column's result; nullptr: no value.
   void add(std::string row, const std::vector<const result*>&);

@@ -39,7 +39,7 @@ shape_place place_of_shape(const point&);
 std::string word_for_names(std::string words);
 // Conditions: not beside a load; NVIDIA's own, on the device.
 bool is_idle(const result&);
-bool can_be_drawn(const result&);  // it has a latency above 0
+bool can_be_drawn(const result&);  // its latency, with its interval, is above 0
 // Whether it was shown to be a barrier, orders no less than one, and has more than one batch: what is not
 // neither wins nor ties.
 bool is_compared(const result&);

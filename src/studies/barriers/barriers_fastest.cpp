@@ -14,7 +14,10 @@ namespace mgsync::barriers {
 
 bool is_idle(const result& r) { return r.point.word(axes::load, "idle") == "idle"; }
 
-bool can_be_drawn(const result& r) { return r.has_metrics() && median_of(r) > 0; }
+bool can_be_drawn(const result& r) {
+  return r.has_metrics() && median_of(r) > 0 &&
+         (first_metric(r).of_one_batch() || first_metric(r).ci95_low > 0);
+}
 
 bool is_compared(const result& r) {
   return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch();

@@ -184,6 +184,20 @@ using by_load = std::map<std::string, const result*>;
 
 std::string load_of(const result& r) { return r.point.word(axes::load, "idle"); }
 
+// "while blocks poll a word of host memory (host-reads:x32@all)".
+std::string while_loaded(const result& r) {
+  static constexpr std::pair<std::string_view, std::string_view> all[] = {
+      {"peer-stores", "blocks store to other GPUs"},
+      {"peer-loads", "blocks read other GPUs' memory"},
+      {"local-stores", "blocks store to the GPU's own memory"},
+      {"local-loads", "blocks read the GPU's own memory"},
+      {"host-reads", "blocks poll a word of host memory"}};
+  const auto load = load_of(r);
+  for (const auto& [kind, words] : all)
+    if (load.starts_with(kind)) return fmt::format("while {} ({})", words, load);
+  return fmt::format("beside {}", load);
+}
+
 const result& at_worst(const by_load& loads) {
   return *most(loads, [](const auto& one) { return median_of(*one.second); })->second;
 }
@@ -205,9 +219,9 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   const auto &alone = *fastest->second.at("idle"), &beside = at_worst(fastest->second);
   if (!(median_of(beside) > 1.2 * median_of(alone))) return "";
   auto text =
-      fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us ({}) instead of {:.3g} us.",
+      fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us, {}, instead of {:.3g} us.",
                   count_of_members(alone.point), format_shape(alone.point), fastest->first, median_of(beside),
-                  load_of(beside), median_of(alone));
+                  while_loaded(beside), median_of(alone));
   if (first_metric(at_worst(calmest->second)).ci95_high < first_metric(beside).ci95_low)
     text += fmt::format(" {1} takes least beside the worst, {0:.3g} us.",
                         median_of(at_worst(calmest->second)), calmest->first);
@@ -218,7 +232,7 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
 
 void add_loads(std::span<const result> all, evaluation& e) {
   const auto measured = where(all, is_measured_of(default_study), [](const result& r) {
-    return r.point.device == topology::device::gpu && median_of(r) > 0 &&
+    return r.point.device == topology::device::gpu && can_be_drawn(r) &&
            r.point.find(axes::work) == nullptr && r.point.find(axes::late) == nullptr && r.point.ranks <= 1;
   });
   const auto group_of = [](const result& r) { return std::pair(r.point.members, format_shape(r.point)); };
@@ -235,12 +249,14 @@ void add_loads(std::span<const result> all, evaluation& e) {
     heat_map map{.heading = {fmt::format("loads-{}-{}", members, shape),
                              fmt::format("Idle beside loaded: {}, shape {}", counted(members, "GPU"), shape),
                              "Latency in us, idle and beside traffic of each kind; the colours are "
-                             "logarithmic. host-reads:x32@all: host memory is read by 32 threads of a block "
-                             "on every SM; with @others only on SMs that the barrier does not use."},
+                             "logarithmic. host-reads:x32@all: a block of 32 threads on every SM reads one "
+                             "word of host memory again and again; with @others only on SMs that the "
+                             "barrier does not use."},
                  .row_label = "barrier",
                  .column_label = "beside",
                  .columns = loads,
-                 .unit = "us"};
+                 .unit = "us",
+                 .in_order = false};
     for (const auto& [subject, of_it] : subjects) {
       std::vector<const result*> line;
       for (const auto& load : loads) line.push_back(at(of_it, load));
