@@ -4,7 +4,7 @@
 Between "<!-- drawn by: COMMAND -->" and "<!-- end -->" stands what COMMAND prints. After "<!-- picture by: COMMAND -->" the document shows the
 file that COMMAND writes: its last word, or after --figures a picture in that folder. "drawn as text by:" shows what a terminal does. A page that
 begins with "<!-- page by: COMMAND -->" is as a whole what COMMAND prints. Commands begin with "mgsync" and run in docs/results, or with
-"papers" or "ladder", functions of papers.py and ladder.py.
+"papers", "ladder" or "library_forms", functions of papers.py, ladder.py and library_forms.py.
 """
 import argparse
 import functools
@@ -17,11 +17,12 @@ import sys
 import tempfile
 
 import ladder
+import library_forms
 import papers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RAW = ROOT / "docs/results"
-BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|papers|ladder) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
+BLOCK = re.compile(r"(<!-- drawn (as text )?by: ((?:mgsync|papers|ladder|library_forms) .*?) -->\n)(.*?)(<!-- end -->)", re.S)
 PICTURE = re.compile(r"<!-- picture by: (mgsync .*?) -->")
 PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 
@@ -29,6 +30,8 @@ PAGE = re.compile(r"\A<!-- page by: (mgsync .*?) -->\n")
 def run(mgsync, words):
     if words[0] == "ladder":
         return ladder.table(*words[1:])
+    if words[0] == "library_forms":
+        return library_forms.TABLES[words[1]]()
     if words[0] == "papers":
         papers.run = functools.partial(run, mgsync)
         return papers.TABLES[words[1]](*words[2:])
