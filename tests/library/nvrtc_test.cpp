@@ -36,14 +36,22 @@ compiled compile(const char* source, const std::string& architecture, std::vecto
 }
 
 constexpr const char* barrier = R"(
+#include <mgsync/many_gpus.cuh>
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/timeline.cuh>
+#include <mgsync/traced.cuh>
 extern "C" __global__ void step(const __grid_constant__ mgsync::multi_grid_handle handle, float* data) {
   auto grids = mgsync::this_multi_grid(handle);
   data[grids.thread_rank()] = 1.0f;
   if (!grids.sync()) return;
   grids.barrier_wait(grids.barrier_arrive());
   data[0] = grids.sync_reduce(data[0], mgsync::by_max{}).value;
+}
+extern "C" __global__ void traced(const __grid_constant__ mgsync::multi_grid_handle handle) {
+  mgsync::this_traced_multi_grid(handle).sync();
+}
+extern "C" __global__ void of_many(const __grid_constant__ mgsync::multi_grid_handle handle) {
+  mgsync::this_multi_grid_of_many(handle).sync();
 }
 extern "C" __global__ void recorded(mgsync::warp_events<64, true>* out, float* data) {
   __shared__ mgsync::event_buffer<4, 64, true> buffer;

@@ -1,6 +1,7 @@
 # mgsync_flatten(source file): writes `source` to `file` with this repository's own includes ("barriers/...", "src/...") put
-# in their places, each once: what is installed needs no other file of ours than <mgsync/...>. Done at configure time;
-# a change of any of the sources configures again.
+# in their places, each once: what is installed needs no other file of ours than <mgsync/...>. An include of such a header
+# stays, and what is in it is not put in again behind it. Done at configure time; a change of any of the sources
+# configures again.
 
 get_filename_component(_mgsync_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
@@ -9,16 +10,23 @@ function(_mgsync_flat_text source seen_name text_name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   set(seen "${${seen_name}}")
   string(REPLACE "#pragma once\n" "" text "${text}")
-  string(REGEX MATCHALL "#include \"(barriers|src)/[^\"]+\"\n" includes "${text}")
+  string(REGEX MATCHALL "#include (\"(barriers|src)/[^\"]+\"|<mgsync/[^>]+>)\n" includes "${text}")
   foreach(include IN LISTS includes)
-    string(REGEX REPLACE "#include \"([^\"]+)\"\n" "\\1" path "${include}")
+    string(REGEX REPLACE "#include [\"<]([^\">]+)[\">]\n" "\\1" path "${include}")
+    set(public OFF)
+    if(include MATCHES "<mgsync/")
+      set(public ON)
+      string(PREPEND path "barriers/library/include/")
+    endif()
     set(inner "")
     if(NOT path IN_LIST seen)
       list(APPEND seen "${path}")
       _mgsync_flat_text("${_mgsync_root}/${path}" seen inner)
       set(inner "\n// ---- ${path}\n${inner}")
     endif()
-    string(REPLACE "${include}" "${inner}" text "${text}")
+    if(NOT public)
+      string(REPLACE "${include}" "${inner}" text "${text}")
+    endif()
   endforeach()
   set(${seen_name} "${seen}" PARENT_SCOPE)
   set(${text_name} "${text}" PARENT_SCOPE)

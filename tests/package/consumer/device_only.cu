@@ -1,5 +1,7 @@
+#include <mgsync/many_gpus.cuh>
 #include <mgsync/multi_grid.cuh>
 #include <mgsync/timeline.cuh>
+#include <mgsync/traced.cuh>
 
 __global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle, float* data) {
   mgsync::multi_grid_group grids(handle);
@@ -7,6 +9,14 @@ __global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle,
   auto token = grids.barrier_arrive();
   grids.barrier_wait(token);
   grids.sync();
+}
+
+__global__ void traced(const __grid_constant__ mgsync::multi_grid_handle handle) {
+  mgsync::this_traced_multi_grid(handle).sync();
+}
+
+__global__ void of_many(const __grid_constant__ mgsync::multi_grid_handle handle) {
+  mgsync::this_multi_grid_of_many(handle).sync();
 }
 
 __global__ void recorded(mgsync::warp_events<64, true>* out, float* data) {
