@@ -106,8 +106,10 @@ std::string top(const skeleton_of& asked, const gemm_family& family, const gemm_
       "//\n"
       "// Printed by: mgsync study pipeline --gemm {} --kernel {} --tile {} --buffers {} --producers {}\n"
       "//   --consumers {}{} --skeleton FILE.cu\n",
-      family.instruction, hopper ? "-gencode arch=compute_90a,code=sm_90a" : "-arch=sm_80", text(asked.size),
+      family.instruction, hopper ? "-gencode arch=compute_90a,code=sm_90a" : "-arch=sm_90", text(asked.size),
       p.family, text(p.tile), asked.buffers, p.producers, p.consumers, asked.by_lines ? " --all-tiles" : "");
+  out +=
+      hopper ? "" : "// On another GPU, of compute capability 8.0 or later, name that in place of sm_90.\n";
   out += asked.by_lines ? "// Its tile was chosen by lines over the tiles that were measured, which is less "
                           "exact than the measured\n// kernels are.\n"
                         : "// This kernel was compiled and measured by mgsync.\n";

@@ -66,7 +66,7 @@ TEST(skeleton, has_the_constants_that_were_asked_for) {
     EXPECT_TRUE(has(taking_turns, wanted)) << wanted;
   const auto mma = text_of({{"kernel", {"mma"}}, {"tile", {"64x128x128"}}, {"producers", {"1"}}});
   for (const char* wanted : {"tile_m = 64, tile_n = 128, tile_k = 128;", "constexpr int producers = 1;",
-                             "mma.sync", "-arch=sm_80", "compute_capability >= 80"})
+                             "mma.sync", "-arch=sm_90 FILE.cu", "compute_capability >= 80"})
     EXPECT_TRUE(has(mma, wanted)) << wanted;
   EXPECT_FALSE(has(mma, "ping_pong"));
 }
