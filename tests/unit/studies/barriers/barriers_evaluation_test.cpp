@@ -332,17 +332,18 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
   };
   std::vector<result> all{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
                           beside("multigrid", 8.0), beside("nccl", 6.0)};
-  EXPECT_EQ(evaluated(all).sentences.back(),
-            "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us (peer-stores) instead of "
-            "2 us. nccl:auto takes least beside the worst, 6 us.");
+  EXPECT_EQ(
+      evaluated(all).sentences.back(),
+      "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us, while blocks store to other "
+      "GPUs (peer-stores), instead of 2 us. nccl:auto takes least beside the worst, 6 us.");
   auto library = of_level("multigrid", "library", 2, 2.5), loaded = library;
   loaded.point.set("load", std::string("peer-stores"));
   loaded.metrics[0].median = 9;
   all.push_back(library), all.push_back(loaded);
   EXPECT_EQ(
       evaluated(all).sentences.back(),
-      "Beside traffic on 2 GPUs, shape 1x32, multigrid:library takes up to 9 us (peer-stores) instead of "
-      "2.5 us.")
+      "Beside traffic on 2 GPUs, shape 1x32, multigrid:library takes up to 9 us, while blocks store to other "
+      "GPUs (peer-stores), instead of 2.5 us.")
       << "a program can call it";
 }
 
