@@ -73,8 +73,11 @@ report::page_link link_to(const report::page& p, std::string file, std::string t
                           : p.verdict.shown.sentences;
   const auto count = static_cast<std::size_t>(std::ranges::count_if(
       p.rows, [](const auto& row) { return row.of->status == result_status::measured; }));
-  return {std::move(file), std::move(title), counted(p.files.size(), "file"),
-          counted(count, "point") + " measured", first.empty() ? "" : first.front()};
+  return {std::move(file), std::move(title),
+          p.files.empty()
+              ? ""
+              : fmt::format("{}, {} measured", counted(p.files.size(), "file"), counted(count, "point")),
+          first.empty() ? "" : first.front()};
 }
 
 // Writes a machine's page, or, where it would be large, a page for each of its sections.

@@ -168,7 +168,8 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
                        : one.of->name == default_study ? shown.sentences.size()
                                                        : std::min(shown.sentences.size(), most_of_a_study);
     const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
-    std::move(shown.sentences.begin(), rest, std::back_inserter(found.shown.sentences));
+    std::vector<std::string> above(shown.sentences.begin(), rest);
+    std::ranges::copy(above, std::back_inserter(found.shown.sentences));
     shown.sentences.erase(shown.sentences.begin(), rest);
     if (one.of->name == default_study && !shown.tables.empty()) {
       found.shown.tables.push_back(std::move(shown.tables.front()));
@@ -176,7 +177,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
     }
     p.sections.push_back({fmt::format("{}{}", prefix, one.of->name),
                           fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title),
-                          std::move(shown), commands_of(all, m, one.of->name), prefix});
+                          std::move(shown), commands_of(all, m, one.of->name), prefix, std::move(above)});
   }
   if (auto summary = summary_of(m.results); !summary.empty()) found.shown.sentences.push_back(summary + ".");
   if (auto endings = endings_of(m.results); !endings.rows.empty())

@@ -54,9 +54,14 @@ std::string html_contents(const page& p) {
   std::string text = "<nav aria-label=\"contents\"><ul>";
   if (!p.index.empty()) text += fmt::format("<li><a href=\"{}\">All machines</a></li>", escaped(p.index));
   text += "<li><a href=\"#verdict\">What was found</a></li>";
-  for (const auto* some : {&p.pages, &p.beside})
-    for (const auto& one : *some)
-      text += fmt::format("<li><a href=\"{}\">{}</a></li>", escaped(one.file), escaped(one.title));
+  const auto lead = [&](const page_link& to, std::string_view title) {
+    text += fmt::format("<li><a href=\"{}\">{}</a></li>", escaped(to.file), escaped(title));
+  };
+  for (const auto& one : p.pages) lead(one, one.title);
+  for (const auto& one : p.beside) {  // of this machine all
+    const auto colon = one.title.rfind(": ");
+    lead(one, std::string_view(one.title).substr(colon == std::string::npos ? 0 : colon + 2));
+  }
   const auto add = [&](std::string_view id, std::string_view title) {
     text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title));
   };
@@ -111,8 +116,8 @@ std::string html_pages(const page& p) {
   std::string text;
   for (const auto& one : p.pages)
     text += fmt::format(
-        "<section><h2><a href=\"{}\">{}</a></h2>\n<p class=\"soft\">{}, {}</p>\n<p>{}</p></section>\n",
-        escaped(one.file), escaped(one.title), escaped(one.files), escaped(one.points), escaped(one.answer));
+        "<section><h2><a href=\"{}\">{}</a></h2>\n<p class=\"soft\">{}</p>\n<p>{}</p></section>\n",
+        escaped(one.file), escaped(one.title), escaped(one.measured), escaped(one.answer));
   return text;
 }
 

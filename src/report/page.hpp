@@ -21,6 +21,7 @@ struct page_section {
   evaluation shown{};
   std::vector<std::string> commands{};  // the commands that measured it
   std::string rows{};                   // the prefix of the ids of the rows that its sources name
+  std::vector<std::string> above{};     // its sentences that stand in the verdict
   bool folded = false;                  // only its title is seen until it is opened
 };
 
@@ -47,7 +48,7 @@ struct page_file {
 // Another page, which an index leads to.
 struct page_link {
   std::string file, title;
-  std::string files, points;  // "3 files, measured 2026-11-23", "120 points"
+  std::string measured;  // "3 files, 120 points measured"; empty: nothing of the page is
   std::string answer;
 };
 

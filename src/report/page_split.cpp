@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "src/report/page_parts.hpp"
 
 namespace mgsync::report {
@@ -56,6 +57,8 @@ page part_of(const page& whole, std::vector<page_section> sections, page_section
     row.file = static_cast<std::size_t>(at - files.begin());
     part.rows.push_back(std::move(row));
   }
+  if (part.files.size() < whole.files.size())
+    part.subtitle = part.files.empty() ? "" : counted(part.files.size(), "file");
   part.sections = std::move(sections);
   part.verdict = std::move(verdict);
   return part;
@@ -68,7 +71,7 @@ std::vector<page> by_section(const page& whole) {
   for (const auto& s : whole.sections) {
     if (is_empty(s)) continue;
     const bool first = parts.empty();
-    page_section alone{"verdict", "", {}, {}, s.rows};
+    page_section alone{"verdict", "", {.sentences = s.above}, {}, s.rows};
     auto part = part_of(whole, {s}, first ? whole.verdict : std::move(alone));
     if (first) part.drawings = whole.drawings;
     else part.title = fmt::format("{}: {}", s.title, whole.title);

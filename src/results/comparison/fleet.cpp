@@ -280,7 +280,8 @@ class analysis {
   }
 
   void add_kinds(evaluation& e) const {
-    table t{{"fleet-points", "What the fleet has of each point", ""},
+    table t{{"fleet-points",
+             fmt::format("What the {} of each point", by_node_.size() == 1 ? "node has" : "fleet has"), ""},
             {"machine", "barrier", "shape", "together | >", "values | >", "median, us | .3f",
              "may be, times | .2f"}};
     for (std::size_t k = 0; k < usual_.size(); ++k) {

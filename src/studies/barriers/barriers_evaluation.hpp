@@ -52,7 +52,7 @@ void add_ladder(std::span<const result>, evaluation&);
 // Whether a program can call the result's barrier, and it joins anybody.
 bool is_callable(const result&);
 // Adds a ranked bar chart of each group and shape that has two barriers or more; where there are over a
-// dozen, of the largest groups only, and the first dozen shapes.
+// dozen, of the largest groups only, and of the dozen shapes that compare most barriers.
 void add_ranked(std::span<const result>, evaluation&);
 // "multigrid:library 2.14 us on 4 GPUs, shape 1x32: 1.5x faster than NCCL's nccl-device:hub-relay, ...": the
 // fastest of these rows, of one group and shape, that a program can call, beside the fastest of each other

@@ -113,12 +113,17 @@ void add_ranked(std::span<const result> all, evaluation& e) {
     std::ranges::stable_sort(rows, {}, [](const auto* r) { return median_of(*r); });
     chosen.push_back(std::move(rows));
   }
+  // Of too many those that compare most barriers.
+  std::ranges::stable_sort(chosen, {}, [](const auto& rows) {
+    return std::tuple(-rows.front()->point.members, -static_cast<int>(rows.size()),
+                      place_of_shape(rows.front()->point));
+  });
+  chosen.resize(std::min(chosen.size(), most_pictures));
   // The largest groups first, and of the shapes those that fill all SMs.
   std::ranges::stable_sort(chosen, {}, [](const auto& rows) {
     const auto& p = rows.front()->point;
     return std::tuple(-p.members, p.number(axes::blocks).has_value(), place_of_shape(p));
   });
-  chosen.resize(std::min(chosen.size(), most_pictures));
   for (const auto& rows : chosen) e.figures.push_back(ranked(rows));
 }
 

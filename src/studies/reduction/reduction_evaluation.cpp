@@ -1,5 +1,6 @@
 #include "src/studies/reduction/reduction_evaluation.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <map>
 #include <optional>
@@ -63,6 +64,31 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
                                f.ranks > 1 ? "rank" : "thread"));
 }
 
+// Adds a sentence: how the fastest way at the largest size compares with reading alone, and another.
+void add_largest(const family& f, const by_size& sizes, evaluation& e) {
+  if (!f.gpu || f.memory != "cold" || sizes.empty()) return;
+  const auto& [bytes, here] = *sizes.rbegin();
+  frame<result> ways;
+  for (const auto& [way, r] : here)
+    if (!way.starts_with("read") && way != "serial" && r->point.variant.empty() && median_of(*r) > 0)
+      ways.push_back(r);
+  std::ranges::sort(ways, {}, [](const auto* r) { return median_of(*r); });
+  const auto* read = at(here, "read");
+  if (ways.empty() || read == nullptr) return;
+  const auto told = [&](const result& r) {
+    const double us = median_of(r);
+    return fmt::format("{} {:.4g} us ({:.4g} GB/s, {:.1f} % of reading alone)", words_of_way(r), us,
+                       gbps(r, us), 100 * median_of(*read) / us);
+  };
+  // Beside a way that everybody has, if it was measured.
+  const auto* cub = at(here, "cub");
+  const auto* other = cub != nullptr && cub != ways[0] ? cub : ways.size() > 1 ? ways[1] : nullptr;
+  e.sentences.push_back(fmt::format("Sums of {} of {}{}, read from memory: {} is fastest{}.",
+                                    size_in_words(bytes), f.type,
+                                    f.members == 1 ? "" : " on each of " + members_of(f), told(*ways[0]),
+                                    other == nullptr ? "" : ", beside " + told(*other)));
+}
+
 // Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).
 table table_of(const frame<result>& sums) {
   table t{
@@ -117,7 +143,9 @@ evaluation evaluate(std::span<const result> all) {
       where(all, is_measured_of("reduction"), [](const auto& r) { return is_a_time(first_metric(r)); });
   for (const auto& [f, some] : by(sums, family_of)) {
     e.figures.push_back(rates_of(f, some));
-    add_advice(f, pivot(some, number("bytes"), words_of_way), e);
+    const auto sizes = pivot(some, number("bytes"), words_of_way);
+    add_largest(f, sizes, e);
+    add_advice(f, sizes, e);
   }
   e.add(table_of(sums));
   add_costs(all, e);
