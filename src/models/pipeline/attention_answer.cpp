@@ -31,7 +31,10 @@ const char* word_of(kind what) {
 }
 
 double ns(double of_ticks) { return of_ticks / ticks_per_ns; }
-std::string microseconds(ticks t) { return fmt::format("{:.3f} us", ns(static_cast<double>(t)) * 1e-3); }
+std::string microseconds(ticks t) {
+  const double of = ns(static_cast<double>(t));
+  return of < 1e9 ? fmt::format("{:.3f} us", of * 1e-3) : fmt::format("{:.6f} s", of * 1e-9);
+}
 
 // From stage to stage, in the second half.
 double stage_of(const attention_times& t, int stages, const attention_setting& how) {
@@ -47,7 +50,9 @@ std::string what_binds(const attention_times& t, const attention_choice& best) {
   std::vector<std::pair<ticks, const char*>> all{
       {products + (in_turn ? 2 * t.handover : 0), "the tensor core"},
       {t.softmax, "the softmax units"},
-      {2 * t.load.issue, "loads of K and V"}};
+      {2 * t.load.issue, "loads of K and V"},
+      {(t.load.latency + 2 * t.handover + std::max(t.product_qk, t.product_pv)) / best.setting.buffers,
+       "a buffer, from its load until it is free again"}};
   if (!in_turn) all.emplace_back(products + t.softmax, "products and softmax, one after the other");
   const auto& [least, name] = *std::ranges::max_element(all);
   return fmt::format("{}: {:.1f} ns of a stage's {:.1f}", name, ns(static_cast<double>(least)),

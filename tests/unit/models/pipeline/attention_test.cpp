@@ -129,6 +129,9 @@ TEST(attention, answers_which_schedule_and_how_many_buffers) {
     if (one.setting.buffers < a.best.setting.buffers) { EXPECT_GT(one.total, a.best.total); }
   }
   EXPECT_NE(a.binds.find("the tensor core: 600.0 ns"), std::string::npos) << a.binds;
+  const auto few = answer({of_ns(10'000, 900'000, 100'000, 100'000, 100'000), 64, {2}, {}, "", {}});
+  EXPECT_NE(few.binds.find("a buffer, from its load until it is free again: 500.0 ns"), std::string::npos)
+      << few.binds;
   ASSERT_TRUE(a.fastest_order.has_value());
   EXPECT_FALSE(a.schedule.empty());
   const attention_question dear{of_ns(0, 0, 200'000, 20'000, 200'000, 50'000), 64, {1, 2}, {}, ""};
