@@ -190,20 +190,26 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   using groups = std::map<std::pair<std::string, std::string>, std::vector<ranking>>;
   groups largest, alone;
   table t{{"fastest", "The fastest barrier of each group and shape",
-           "Of those that passed their check, idle, in more than one batch; (no call): one that a "
-           "program cannot call. The last column: whose interval overlaps."},
-          {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to"}};
+           "Of those that passed their check, idle, in more than one batch, the fastest that a program can "
+           "call; where it can call none, the fastest (no call). No difference shown to: whose interval "
+           "overlaps. Behind it what is faster and cannot be called, in us."},
+          {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to",
+           "faster, but no call"}};
   for (const auto& [key, some] : by(compared, group_of)) {
     const auto& [device, under, members, place] = key;
     auto& shapes = largest[{device, under}];
     if (!shapes.empty() && shapes.front().best->point.members < members) shapes.clear();
     const auto& one = shapes.emplace_back(some);
     if (members == 1 && device == "gpu" && under.empty()) alone[{device, under}].push_back(one);
-    const auto& p = one.best->point;
-    t.add({count_of_members(p) + (under.empty() ? "" : ", " + under), format_shape(p),
-           marked_subject_of(*one.best) + (is_callable(*one.best) ? "" : " (no call)"), median_of(*one.best),
-           ci95_of(first_metric(*one.best)), fmt::format("{}", fmt::join(ties_of(*one.best, one.all), ", "))},
-          short_key(p));
+    const bool callable = one.answer != nullptr;
+    const auto& first = callable ? *one.answer : *one.best;
+    const auto* beyond = callable ? one.out_of_reach() : nullptr;
+    t.add({count_of_members(first.point) + (under.empty() ? "" : ", " + under), format_shape(first.point),
+           marked_subject_of(first) + (callable ? "" : " (no call)"), median_of(first),
+           ci95_of(first_metric(first)),
+           fmt::format("{}", fmt::join(ties_of(first, callable ? one.callable : one.all), ", ")),
+           beyond == nullptr ? "" : fmt::format("{} {:.4g}", subject_of(beyond->point), median_of(*beyond))},
+          short_key(first.point));
   }
   for (const auto& [group, shapes] : largest) {
     const auto told = told_of(shapes);

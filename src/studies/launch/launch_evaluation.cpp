@@ -78,10 +78,13 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
                                             "{:.2f} us)",
                                             us - barrier_us, what, us, subject_of(inside->point), barrier_us);
     };
-    auto text = fmt::format("{}: instead of synchronizing inside a kernel, a new kernel {}", on,
-                            beside(members == 1 ? "a launch" : subject_of(launched->point), launch_us));
+    auto text =
+        fmt::format("{}: instead of synchronizing inside a kernel, a new kernel {}", on,
+                    beside(members == 1 ? "a launch while a longer kernel runs" : subject_of(launched->point),
+                           launch_us));
     if (const auto* in_graph = members == 1 ? fused_overhead(places, where, "graph") : nullptr)
-      text += fmt::format("; as a node of a graph it {}", beside("a node", median_of(*in_graph)));
+      text += fmt::format("; as a node of a graph it {}",
+                          beside("a node behind a longer one", median_of(*in_graph)));
     e.sentences.push_back(text + ".");
   }
 }

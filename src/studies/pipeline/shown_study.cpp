@@ -173,7 +173,8 @@ void add_choices(const measured_study& study, const std::map<profile_key, tile_p
     if (set == "grid")
       e.sentences.push_back(fmt::format(
           "{}: the tile that the model chooses is at most 5 % slower than the "
-          "best measured one for {:.1f} % of {} sizes.",
+          "best measured one for {:.1f} % of {} sizes; mgsync study pipeline --gemm MxNxK names it for one "
+          "size.",
           kernel, 100.0 * static_cast<double>(choice.within_5_percent) / static_cast<double>(choice.sizes),
           choice.sizes));
   }

@@ -263,8 +263,10 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
             "launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
             "mgsync's own multigrid:auto is faster there, 2 us, but only mgsync itself can use it. "
             "NVIDIA's own (multigrid:vendor) takes 2.6 times as long.");
-  EXPECT_EQ(e.tables.at(0).rows.at(0).at(2),
-            "multigrid:auto (no call)");  // the table is of all that was measured
+  const auto& row = e.tables.at(0).rows.at(0);
+  EXPECT_EQ(row.at(2), "multigrid:library");
+  EXPECT_EQ(row.at(5), "nccl-device:hub");
+  EXPECT_EQ(row.at(6), "multigrid:auto 2");
 }
 
 TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call) {
