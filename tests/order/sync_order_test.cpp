@@ -2,8 +2,10 @@
 // thread that passed reads what another wrote a round ago, or a round ahead? None of the library's; one of
 // each of its weakened twins, which are edits of the same text. docs/memory-order.md says what is asked and
 // assumed.
+#include <algorithm>
 #include <iostream>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -116,8 +118,7 @@ std::vector<shipped> what_orders_less() {
 }
 INSTANTIATE_TEST_SUITE_P(order, orders_less, testing::ValuesIn(what_orders_less()), case_name);
 
-// One round, in which the last block of the first GPU releases and all acquire. What that block takes back
-// behind its polls is left away, as nothing: a recording does not know that a write waits for a poll.
+// One round, in which the last block of the first GPU releases and all acquire.
 struct mixed {
   std::string shape;
   word_pair asked;
@@ -125,10 +126,7 @@ struct mixed {
   int architecture = 90;
 };
 void PrintTo(const mixed& one, std::ostream* out) { *out << one.shape; }
-std::string mixed_text(int architecture) {
-  return weakened(text_of("two_rounds", architecture, "sync_mixed"), "(mov\\.[bu]32\\s+%r\\d+), 65536;",
-                  "$1, 0;");
-}
+std::string mixed_text(int architecture) { return text_of("two_rounds", architecture, "sync_mixed"); }
 class some_release : public testing::TestWithParam<mixed> {};
 TEST_P(some_release, is_what_all_see_and_no_more) {
   const mixed& one = GetParam();
@@ -171,6 +169,59 @@ TEST(some_release_twins, are_caught) {
     const std::string text = weakened(mixed_text(90), change.first, change.second);
     EXPECT_NE(story_behind(1, text, "sync_mixed", shapes.at("all_spread"), asked), "") << name;
   }
+}
+
+// A block that releases adds less to its counter than others, and takes that back behind its wait.
+std::string takes_back_at_once(const std::string& text) {
+  std::smatch added;
+  EXPECT_TRUE(std::regex_search(text, added, std::regex("mov\\.[bu]32\\s+(%r\\d+), -65535;")));
+  const std::string sum = added[1];
+  return weakened(text, "(red\\.relaxed\\.gpu\\.global\\.add\\.u32 \\[%rd\\d+\\], )" + sum + ";",
+                  "$1" + sum + "; { .reg .b32 back; sub.s32 back, 1, " + sum + "; $1back; }");
+}
+TEST(some_release_twins, that_takes_back_before_all_have_come_is_caught) {
+  const std::string text = takes_back_at_once(mixed_text(90));
+  EXPECT_NE(story_behind(1, text, "sync_mixed", shapes.at("all_spread"), {{0, 1, 1}, {1, 1, 0}}), "");
+}
+// Behind the round, a counter has to hold what it holds behind any other.
+verdict other_sums(const std::string& text, const grids& shape) {
+  const auto kernels = ptx::read_kernels(text);
+  memory_order::program asked = completeness_of(ptx::kernel_named(kernels, "sync_mixed"), shape);
+  asked.question = {.what = memory_order::condition::kind::any_of};
+  for (unsigned k = 0; k < shape.choice.relay.counters; ++k) {
+    const auto found = std::find_if(asked.addresses.begin(), asked.addresses.end(), [&](const auto& one) {
+      return one.name == fmt::format("counter {} of GPU 0", k);
+    });
+    if (found == asked.addresses.end()) continue;  // that of one block alone
+    const std::int64_t sum = asked.start[static_cast<std::size_t>(found->memory)] +
+                             algorithm::share_of(k, shape.blocks, shape.choice.relay.counters);
+    const memory_order::condition right{
+        .what = memory_order::condition::kind::memory_is, .index = found->memory, .value = sum};
+    asked.question.parts.push_back({.what = memory_order::condition::kind::negation, .parts = {right}});
+  }
+  EXPECT_FALSE(asked.question.parts.empty());
+  return memory_order::check(asked, limit).verdict;
+}
+TEST(sync_mixed, takes_back_what_it_said_and_no_more) {
+  const std::string text = mixed_text(90);
+  for (const char* shape : {"counted_of_three", "spread", "spread_of_three", "all_spread"})
+    EXPECT_EQ(other_sums(text, shapes.at(shape)), verdict::forbidden) << shape;
+  for (const char* wrong : {"0", "65535", "131072"})
+    EXPECT_EQ(
+        other_sums(weakened(text, "(mov\\.[bu]32\\s+%r\\d+), 65536;", std::string("$1, ") + wrong + ";"),
+                   shapes.at("spread")),
+        verdict::allowed)
+        << wrong;
+}
+// It adds that behind its polls, on which the addition depends: were it not so, whoever looks at the counter
+// could take it for a round in which nobody releases.
+TEST(sync_mixed, takes_back_nothing_ahead_of_what_it_waits_for) {
+  const auto kernels = ptx::read_kernels(mixed_text(90));
+  memory_order::program asked = asked_of(ptx::kernel_named(kernels, "sync_mixed"), shapes.at("all_spread"),
+                                         {{0, 1, 1}, {1, 1, 0}}, {}, 1);
+  EXPECT_EQ(memory_order::check(asked, limit).verdict, verdict::forbidden);
+  for (auto& one : asked.events) one.depends.clear();
+  EXPECT_EQ(memory_order::check(asked, limit).verdict, verdict::allowed);
 }
 
 // The threads of the recorded fences that release.

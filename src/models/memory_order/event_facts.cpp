@@ -57,6 +57,7 @@ void event_facts::refuse_nonsense() const {
     bool right = at(e).thread >= 0 && static_cast<std::size_t>(at(e).thread) < program_.threads.size() &&
                  known(at(e).value.read) && known(at(e).of_atomic);
     for (const guard& one : at(e).guards) right = right && one.read != operand::none && known(one.read);
+    for (const int read : at(e).depends) right = right && read != operand::none && known(read);
     if (!right) throw usage_error(fmt::format("'{}' uses what no earlier read of its block got", at(e).text));
   }
 }

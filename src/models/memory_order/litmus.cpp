@@ -129,6 +129,7 @@ class reader {
     e.thread = static_cast<int>(program_.threads.size()) - 1;
     e.text = text_;
     e.guards = guards_;
+    for (const guard& one : guards_) e.depends.push_back(one.read);
     return e;
   }
   int push(event e) {
@@ -268,7 +269,10 @@ class reader {
     else if (operation == "sub") written.value = {read, -number(value)};
     else if (operation == "exch" || operation == "cas") written.value = operand_of(value);
     else refuse(operation, "add, sub, exch or cas");
-    if (operation == "cas") written.guards.push_back({read, compared::equal, number(arguments[2])});
+    if (operation == "cas") {
+      written.guards.push_back({read, compared::equal, number(arguments[2])});
+      written.depends.push_back(read);
+    }
     push(std::move(written));
     if (answers) sets(arguments[0], read);
   }

@@ -37,8 +37,7 @@ void forbid_split_atomics(execution& run) {
   }
 }
 
-// No thin air: reads, and writes whose value or execution depends on them, can be ordered, so that no value
-// depends on itself.
+// No thin air: reads, and writes that depend on them, can be ordered, so that no value depends on itself.
 void forbid_thin_air(execution& run) {
   const auto rank = [&](std::size_t e) { return run.named("rank", e); };
   run.reads_from().for_each([&](std::size_t w, std::size_t r, const z3::expr& when) {
@@ -48,8 +47,7 @@ void forbid_thin_air(execution& run) {
     if (run.at(e).value.read != operand::none)
       run.solver().add(rank(static_cast<std::size_t>(run.at(e).value.read)) < rank(e));
     if (!run.writes(e)) continue;
-    for (const guard& one : run.at(e).guards)
-      run.solver().add(rank(static_cast<std::size_t>(one.read)) < rank(e));
+    for (const int read : run.at(e).depends) run.solver().add(rank(static_cast<std::size_t>(read)) < rank(e));
   }
 }
 

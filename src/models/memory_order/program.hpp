@@ -54,6 +54,9 @@ struct event {
   int turn = 0;
   bool waits = true;
   std::vector<guard> guards;  // all must hold
+  // write: besides `value`, the reads without which it would not be executed or would write something else.
+  // A guard alone is no such dependency.
+  std::vector<int> depends;
 };
 
 struct thread_position {

@@ -26,6 +26,12 @@ void block_run::step_over(way& on, unsigned first, unsigned last) {
   }
 }
 
+reads block_run::behind(const std::vector<value>& said) {
+  reads all;
+  for (const value& one : said) all.insert(one.from.begin(), one.from.end());
+  return all;
+}
+
 std::optional<value> block_run::agreed(const way& on, const std::vector<value>& said, bool all,
                                        std::optional<split>& part) const {
   value verdict{all ? 1U : 0U, -1, {}};
@@ -65,6 +71,7 @@ std::optional<block_run::split> block_run::vote(way& on, unsigned first, unsigne
     if (!found) return part;
     verdict = *found;
   }
+  verdict.from = behind(said);
   for (unsigned t = first; t < last; ++t) set(on, t, one.operands.at(0), verdict);
   return std::nullopt;
 }
@@ -79,6 +86,7 @@ std::optional<block_run::split> block_run::shuffle(way& on, unsigned first, unsi
     const unsigned from = one.has("idx") ? lane : one.has("bfly") ? mine ^ lane : 32;
     if (from == 32) refuse(one, "is a shuffle that is not known here");
     got.push_back(read(on, from < last - first ? first + from : last - 1, one.operands.at(1)));
+    got.back().from.insert(by.from.begin(), by.from.end());
   }
   for (unsigned t = first; t < last; ++t) {
     const operand& to = one.operands.at(0);
@@ -93,13 +101,14 @@ std::optional<block_run::split> block_run::shuffle(way& on, unsigned first, unsi
 std::optional<block_run::split> block_run::add_up(way& on, unsigned first, unsigned last,
                                                   const instruction& one) {
   if (!one.has("add")) refuse(one, "is a reduction that is not known here");
-  std::uint64_t sum = 0;
+  value sum;
   for (unsigned t = first; t < last; ++t) {
     const value said = read(on, t, one.operands.at(1));
     if (const auto parts = decide(on, said)) return parts;
-    sum += settled(on, said).bits;
+    sum.bits = (sum.bits + settled(on, said).bits) & 0xffffffffU;
+    sum.from.insert(said.from.begin(), said.from.end());
   }
-  for (unsigned t = first; t < last; ++t) set(on, t, one.operands.at(0), {sum & 0xffffffffU, -1, {}});
+  for (unsigned t = first; t < last; ++t) set(on, t, one.operands.at(0), sum);
   return std::nullopt;
 }
 
@@ -134,6 +143,7 @@ std::optional<block_run::split> block_run::meet_block(way& on) {
     const auto found = agreed(on, said, one.has("and"), part);
     if (!found) return part;
     verdict = *found;
+    verdict.from = behind(said);
   }
   meet(on, 0, launch_.threads, "barrier");
   for (unsigned t = 0; t < launch_.threads; ++t) {

@@ -40,6 +40,9 @@ step block_run::begun(const way& on, unsigned thread, const instruction& one, ev
   made.block = number_;
   made.phase = on.phase;
   made.decided = on.decided;
+  const lane& l = on.lanes[thread];
+  made.depends = l.led_by;
+  made.depends.insert(l.under.begin(), l.under.end());
   return made;
 }
 
@@ -60,6 +63,10 @@ std::optional<block_run::split> block_run::address_of(const way& on, unsigned th
     found = shared_at + (static_cast<std::uint64_t>(number_) << 24) + (found & within);
   }
   return std::nullopt;
+}
+
+reads block_run::behind_address(const way& on, unsigned thread, const operand& from) const {
+  return from.reg < 0 ? reads{} : on.lanes[thread].registers[static_cast<std::size_t>(from.reg)].from;
 }
 
 step block_run::access(const way& on, unsigned thread, const instruction& one, event_kind kind,
@@ -99,7 +106,9 @@ value block_run::read_word(way& on, unsigned thread, const instruction& one, con
   made.candidates = history_.candidates(on, static_cast<unsigned>(made.event.thread), number_, of);
   value got{0, -1, {}};
   for (const std::int64_t candidate : made.candidates) got.by_candidate.push_back(held(candidate));
+  const bool is_open = made.candidates.size() > 1;
   got.read = history_.add(std::move(made));
+  if (is_open) got.from.insert(got.read);
   if (number != nullptr) *number = got.read;
   return settled(on, got);
 }
@@ -109,11 +118,13 @@ std::optional<block_run::split> block_run::load(way& on, unsigned thread, const 
   if (!type || one.has("nc")) refuse(one, "is a load that is not known here");
   word of{0, type->bytes(), type->is_signed};
   if (const auto parts = address_of(on, thread, one, one.operands.at(1), of.address)) return parts;
+  const reads by = behind_address(on, thread, one.operands.at(1));
   const operand& to = one.operands.at(0);
   const std::vector<int> registers = to.what == operand::kind::list ? to.regs : std::vector<int>{to.reg};
   for (const int reg : registers) {
     value got = of.address >= parameters_at ? read_parameter(thread, one, of)
                                             : read_word(on, thread, one, of, nullptr);
+    got.from.insert(by.begin(), by.end());
     if (reg >= 0) on.lanes[thread].registers[static_cast<std::size_t>(reg)] = std::move(got);
     of.address += of.bytes;
   }
@@ -172,11 +183,14 @@ std::optional<block_run::split> block_run::store(way& on, unsigned thread, const
   std::vector<memory_order::operand> written(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     if (const auto parts = written_as(on, values[i], of, written[i])) return parts;
-  for (const memory_order::operand& what : written) {
+  reads by = behind_address(on, thread, one.operands.at(0));
+  for (std::size_t i = 0; i < written.size(); ++i) {
     step made = access(on, thread, one, event_kind::write, of);
+    made.depends.insert(by.begin(), by.end());
+    made.depends.insert(values[i].from.begin(), values[i].from.end());
     made.event.order = order_of(one, order::weak);
     made.event.scope = scope_of(one, scope::gpu);
-    made.event.value = what;
+    made.event.value = written[i];
     write_word(on, thread, std::move(made), false);
     of.address += of.bytes;
   }
@@ -202,13 +216,15 @@ std::optional<block_run::split> block_run::atomic(way& on, unsigned thread, cons
   }
   memory_order::operand what;
   if (const auto parts = written_as(on, given, of, what)) return parts;
+  reads by = behind_address(on, thread, one.operands.at(at));
   int number = -1;
-  const value got = read_word(on, thread, one, of, &number);
+  value got = read_word(on, thread, one, of, &number);
   step made = access(on, thread, one, event_kind::write, of);
   const order said = order_of(one, order::relaxed);
   made.event.order = said == order::acq_rel || said == order::release ? order::release : order::relaxed;
   made.event.scope = scope_of(one, scope::gpu);
   made.event.of_atomic = number;
+  for (const auto& from : {by, given.from, wanted.from}) made.depends.insert(from.begin(), from.end());
   made.event.value = adds ? memory_order::operand{number, what.plus} : what;
   bool writes = true;
   if (compares) {
@@ -219,9 +235,12 @@ std::optional<block_run::split> block_run::atomic(way& on, unsigned thread, cons
         equal |= choice{1} << i;
     writes = equal != 0;
     made.decided.push_back({number, equal});
+    made.depends.insert(number);
   }
   if (writes) write_word(on, thread, std::move(made), adds);
-  if (answers) set(on, thread, one.operands.at(0), got);
+  if (!answers) return std::nullopt;
+  got.from.insert(by.begin(), by.end());
+  set(on, thread, one.operands.at(0), std::move(got));
   return std::nullopt;
 }
 

@@ -130,9 +130,10 @@ bool block_run::meets(way& one, const way& other) const {
     if (a.at != b.at || a.ended != b.ended || a.waiting != b.waiting) return false;
     for (int r = 0; r < facts_.code().registers; ++r)
       if (facts_.is_live(a.at, r) &&
-          !(a.registers[static_cast<std::size_t>(r)] == b.registers[static_cast<std::size_t>(r)]))
+          !a.registers[static_cast<std::size_t>(r)].same_number(b.registers[static_cast<std::size_t>(r)]))
         return false;
   }
+  join_dependencies(one, other, differs);
   const decision both{one.decided[differs].read, one.decided[differs].got | other.decided[differs].got};
   const auto at = one.decided.begin() + static_cast<std::ptrdiff_t>(differs);
   if (history_.is_all(both)) one.decided.erase(at);
@@ -154,6 +155,46 @@ bool block_run::meets(way& one, const way& other) const {
   for (auto& [word, writes] : one.last_own)
     if (other.last_own.count(word) == 0) writes.insert(-1);
   return true;
+}
+
+// Whether the read leads to this way with some of its values alone, as a poll keeps waiting with the others.
+bool block_run::ends_a_poll(const decision& of, const way& on) const {
+  const auto& whenever_read = history_.steps()[static_cast<std::size_t>(of.read)].decided;
+  const auto holds = [&](const decision& one) {
+    return std::find(on.decided.begin(), on.decided.end(), one) != on.decided.end() ||
+           std::find(whenever_read.begin(), whenever_read.end(), one) != whenever_read.end();
+  };
+  return std::any_of(history_.refusals().begin(), history_.refusals().end(), [&](const refusal& one) {
+    return one.read == of.read && std::all_of(one.under.begin(), one.under.end(), holds);
+  });
+}
+
+// Two ways that go on as one depend on what both depend on, and on what was read on one of them alone. The
+// read that parted them decides nothing any more, unless it is a poll.
+void block_run::join_dependencies(way& one, const way& other, std::size_t differs) const {
+  const decision &mine = one.decided[differs], &theirs = other.decided[differs];
+  const bool decides = !history_.is_all({mine.read, mine.got | theirs.got}), polls = ends_a_poll(mine, one);
+  const auto read_alone_on = [&](int read, const decision& part) {
+    const auto& decided = history_.steps()[static_cast<std::size_t>(read)].decided;
+    return std::any_of(decided.begin(), decided.end(),
+                       [&](const decision& d) { return d.read == part.read && (d.got & ~part.got) == 0; });
+  };
+  const auto join = [&](reads& a, const reads& b, bool keeps) {
+    reads both;
+    for (const int read : a)
+      if (b.count(read) != 0 || read_alone_on(read, mine)) both.insert(read);
+    for (const int read : b)
+      if (read_alone_on(read, theirs)) both.insert(read);
+    if (!keeps) both.erase(mine.read);
+    a = std::move(both);
+  };
+  for (std::size_t t = 0; t < one.lanes.size(); ++t) {
+    lane& to = one.lanes[t];
+    const lane& from = other.lanes[t];
+    join(to.led_by, from.led_by, decides || polls);
+    for (std::size_t r = 0; r < to.registers.size(); ++r)
+      join(to.registers[r].from, from.registers[r].from, decides);
+  }
 }
 
 std::vector<way> block_run::met(std::vector<way> ways) const {
@@ -184,7 +225,7 @@ value block_run::settled(const way& on, value of) const {
     if (only && *only != of.by_candidate[i]) return of;
     only = of.by_candidate[i];
   }
-  return {only.value_or(0), -1, {}};
+  return {only.value_or(0), -1, {}, of.from};
 }
 
 std::optional<block_run::split> block_run::decide(const way& on, const value& of) const {
@@ -206,9 +247,12 @@ std::optional<block_run::split> block_run::move(way& on, unsigned thread, moved&
   }
   if (facts_.is_label(l.at)) l.visits[l.at] = {history_.steps().size(), l.loads, l.effects};
   const instruction& one = facts_.code().code[l.at];
+  l.under.clear();
   if (one.condition >= 0) {
     const value holds = settled(on, l.registers[static_cast<std::size_t>(one.condition)]);
     if (const auto parts = decide(on, holds)) return parts;
+    if (one.is("bra")) l.led_by.insert(holds.from.begin(), holds.from.end());
+    else l.under = holds.from;
     if ((holds.bits != 0) == one.if_not) {
       ++l.at;
       return std::nullopt;
@@ -277,11 +321,14 @@ std::optional<block_run::split> block_run::execute(way& on, unsigned thread, con
 
 std::optional<block_run::split> block_run::compute(way& on, unsigned thread, const instruction& one) {
   std::vector<value> inputs;
+  reads from;
   int read = -1;
   for (std::size_t i = 1; i < one.operands.size(); ++i) {
-    const operand& from = one.operands[i];
-    if (from.what == operand::kind::special) inputs.push_back({special(on, thread, from.name, one), -1, {}});
-    else inputs.push_back(settled(on, this->read(on, thread, from)));
+    const operand& given = one.operands[i];
+    if (given.what == operand::kind::special)
+      inputs.push_back({special(on, thread, given.name, one), -1, {}});
+    else inputs.push_back(settled(on, this->read(on, thread, given)));
+    from.insert(inputs.back().from.begin(), inputs.back().from.end());
     if (!inputs.back().open()) continue;
     if (read >= 0 && read != inputs.back().read) return decide(on, inputs.back());
     read = inputs.back().read;
@@ -292,7 +339,7 @@ std::optional<block_run::split> block_run::compute(way& on, unsigned thread, con
       numbers.push_back(one_input.open() ? one_input.by_candidate[candidate] : one_input.bits);
     return computed(one, numbers);
   };
-  value made{0, read, {}};
+  value made{0, read, {}, std::move(from)};
   if (read < 0) made.bits = at(0);
   else
     for (std::size_t c = 0; c < history_.steps()[static_cast<std::size_t>(read)].candidates.size(); ++c)
@@ -313,6 +360,8 @@ value block_run::read(const way& on, unsigned thread, const operand& from) const
 
 void block_run::set(way& on, unsigned thread, const operand& to, value made) const {
   const int reg = to.what == operand::kind::list ? to.regs.at(0) : to.reg;
+  const reads& under = on.lanes[thread].under;
+  made.from.insert(under.begin(), under.end());
   if (reg >= 0) on.lanes[thread].registers[static_cast<std::size_t>(reg)] = std::move(made);
 }
 

@@ -46,6 +46,8 @@ class block_run {
   void go_each_way(const way& from, const split&, std::vector<way>& reached);
   std::vector<way> met(std::vector<way>) const;
   bool meets(way&, const way& other) const;
+  void join_dependencies(way&, const way& other, std::size_t differs) const;
+  bool ends_a_poll(const decision&, const way&) const;
 
   std::optional<split> move(way&, unsigned thread, moved&);
   bool polls_in_vain(const way&, lane&, const instruction&);
@@ -66,6 +68,7 @@ class block_run {
   // Whether all, or any, of the lanes' values are true. Nothing: the path must first be split by `part`.
   std::optional<value> agreed(const way&, const std::vector<value>& said, bool all,
                               std::optional<split>& part) const;
+  static reads behind(const std::vector<value>& said);
   void meet(way&, unsigned first, unsigned last, const char* name);
   void step_over(way&, unsigned first, unsigned last);
 
@@ -80,6 +83,7 @@ class block_run {
 
   step begun(const way&, unsigned thread, const instruction&, memory_order::event_kind) const;
   step access(const way&, unsigned thread, const instruction&, memory_order::event_kind, const word&) const;
+  reads behind_address(const way&, unsigned thread, const operand&) const;
   value read_word(way&, unsigned thread, const instruction&, const word&, int* number);
   value read_parameter(unsigned thread, const instruction&, const word&) const;
   void write_word(way&, unsigned thread, step, bool adds);

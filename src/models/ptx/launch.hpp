@@ -20,6 +20,9 @@
 // How the rest is recorded:
 // - Where a read decides which way the lanes go, the events of all ways are recorded, with that decision as
 //   their condition. Ways that meet at a barrier of the block with the same registers go on as one.
+// - A write depends on the reads that its lane's branches went by, and on those that its value and address
+//   were computed from; votes, shuffles and reductions hand these on to other lanes, barriers do not. Where
+//   ways meet, a read that decided between them is no dependency any more, unless it is a poll.
 // - What can be read is computed from all writes of all ways, except those that a barrier of the block keeps
 //   after the read. `unexplored` asks whether that was all.
 #pragma once

@@ -18,14 +18,20 @@ namespace mgsync::ptx {
 // A subset of a read's candidate values, as a bit mask.
 using choice = std::uint64_t;
 
+// Numbers of steps that are reads.
+using reads = std::set<int>;
+
 // The value of a register: a number, or one number for each candidate value of a read.
 struct value {
   std::uint64_t bits = 0;
   int read = -1;  // number of a step
   std::vector<std::uint64_t> by_candidate;
+  reads from{};  // what it was computed from
 
   bool open() const { return read >= 0; }
-  friend bool operator==(const value&, const value&) = default;
+  bool same_number(const value& other) const {
+    return bits == other.bits && read == other.read && by_candidate == other.by_candidate;
+  }
 };
 
 // The condition that a read got one of these candidates.
@@ -44,6 +50,7 @@ struct step {
   int block = 0;  // number of the block among those of all GPUs
   int phase = 0;  // the number of barriers of the block before it
   std::vector<decision> decided;
+  ptx::reads depends;                    // of a write: what it would not be as it is without
   std::vector<std::int64_t> candidates;  // of a read
 };
 
@@ -60,6 +67,8 @@ struct lane {
   unsigned loads = 0, effects = 0, failed = 0, turns = 0;
   std::uint64_t clock = 0;
   std::vector<value> registers;
+  reads led_by;  // what its branches went by
+  reads under;   // what the predicate of the instruction that it is at was computed from
   // The last turn of a loop that read memory and did nothing else: a poll that failed, if the loop reads
   // again.
   struct turn {

@@ -93,6 +93,7 @@ class assembly {
     made.value.read = kept(made.value.read);
     made.of_atomic = kept(made.of_atomic);
     for (const decision& one : steps_[s].decided) guard_by(one, made.guards);
+    for (const int read : steps_[s].depends) made.depends.push_back(kept(read));
     recording_.program.events.push_back(std::move(made));
     recording_.lines.push_back(steps_[s].line);
   }

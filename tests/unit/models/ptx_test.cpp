@@ -180,6 +180,75 @@ TEST(ptx, a_vote_tells_lanes_what_one_of_them_read) {
   EXPECT_NE(std::find(lines.begin(), lines.end(), "1 bar.warp.sync -1 if 0==1"), lines.end());
 }
 
+// Of the writes of a thread, in order: which reads they depend on.
+std::vector<std::vector<int>> dependencies_of(const recording& made, int thread) {
+  std::vector<std::vector<int>> all;
+  for (const auto& one : made.program.events)
+    if (one.kind == event_kind::write && one.thread == thread) all.push_back(one.depends);
+  return all;
+}
+using numbers = std::vector<std::vector<int>>;
+
+// Block 0 reads y and writes x; block 1 waits for that and goes on.
+std::string behind_a_poll(const std::string& rest, const std::string& as_well = "") {
+  return " mov.u32 %r5, %ctaid.x;\n setp.eq.u32 %p3, %r5, 1;\n @%p3 bra $L__2;\n"
+         " ld.relaxed.gpu.global.u32 %r7, [%rd2];\n" +
+         as_well +
+         " st.relaxed.gpu.global.u32 [%rd1], 1;\n ret;\n"
+         "$L__2:\n ld.relaxed.gpu.global.u32 %r1, [%rd1];\n setp.eq.s32 %p1, %r1, 0;\n @%p1 bra $L__2;\n" +
+         rest;
+}
+TEST(ptx, a_write_depends_on_the_poll_that_let_its_thread_go_on) {
+  const auto made = run(kernel_of(behind_a_poll(" st.relaxed.gpu.global.u32 [%rd2], 1;")), {.blocks = 2});
+  EXPECT_EQ(dependencies_of(made, 0), numbers{{}});
+  EXPECT_EQ(dependencies_of(made, 1), numbers{{2}});
+}
+TEST(ptx, a_write_depends_on_what_its_value_and_its_address_were_computed_from) {
+  const auto made = run(kernel_of(" ld.relaxed.gpu.global.u32 %r1, [%rd1];\n and.b32 %r2, %r1, 1;\n"
+                                  " st.relaxed.gpu.global.u32 [%rd2], 7;\n"
+                                  " st.relaxed.gpu.global.u32 [%rd2+4], %r2;\n mul.wide.u32 %rd3, %r2, 8;\n"
+                                  " add.s64 %rd3, %rd3, %rd2;\n st.relaxed.gpu.global.u32 [%rd3+8], 7;\n"
+                                  " st.relaxed.gpu.global.u32 [%rd2+32], 7;\n red.global.add.u32 [%rd1], 1;"),
+                        {.blocks = 2});
+  for (const auto& one : made.program.events) {
+    if (one.kind == event_kind::write && one.text.find("0x20") != std::string::npos) {
+      EXPECT_EQ(one.depends.empty(), one.text.find("[0x2000]") != std::string::npos ||
+                                         one.text.find("[0x2020]") != std::string::npos)
+          << one.text;
+    }
+  }
+}
+TEST(ptx, a_write_depends_on_no_poll_of_another_thread_without_a_vote) {
+  const auto first_lane_polls = [](const std::string& until) {
+    return " mov.u32 %r9, %tid.x;\n setp.ne.u32 %p4, %r9, 0;\n mov.u32 %r5, %ctaid.x;\n"
+           " setp.eq.u32 %p3, %r5, 1;\n @%p3 bra $L__2;\n ld.relaxed.gpu.global.u32 %r7, [%rd2];\n"
+           " @%p4 bra $L__1;\n st.relaxed.gpu.global.u32 [%rd1], 1;\n$L__1:\n ret;\n"
+           "$L__2:\n mov.u32 %r1, 1;\n @%p4 bra $L__3;\n ld.relaxed.gpu.global.u32 %r1, [%rd1];\n$L__3:\n"
+           " setp.ne.s32 %p1, %r1, 0;\n" +
+           until + " st.relaxed.gpu.global.u32 [%rd2], 1;";
+  };
+  const places both{.blocks = 2, .threads = 2};
+  const auto apart = run(kernel_of(first_lane_polls(" @!%p1 bra $L__2;\n")), both);
+  EXPECT_EQ(dependencies_of(apart, 2), numbers{{3}});
+  EXPECT_EQ(dependencies_of(apart, 3), numbers{{}});
+  const auto by_vote =
+      run(kernel_of(first_lane_polls(" vote.sync.all.pred %p2, %p1, -1;\n @!%p2 bra $L__2;\n")), both);
+  EXPECT_EQ(dependencies_of(by_vote, 2), numbers{{3}});
+  EXPECT_EQ(dependencies_of(by_vote, 3), numbers{{3}});
+}
+TEST(ptx, a_read_that_decides_nothing_any_more_is_no_dependency_and_a_poll_stays_one) {
+  const std::string two_ways = " setp.ne.s32 %p1, %r1, 1;\n @%p1 bra $L__1;\n"
+                               " st.relaxed.gpu.global.u32 [%rd2], 5;\n$L__1:\n bar.sync 0;\n"
+                               " st.relaxed.gpu.global.u32 [%rd2], 6;";
+  const auto counted =
+      run(kernel_of(" atom.relaxed.gpu.global.add.u32 %r1, [%rd1], 1;\n" + two_ways), {.blocks = 2});
+  EXPECT_EQ(dependencies_of(counted, 0), (numbers{{}, {0}, {}}));
+  // Three values, of which two let it go on, each on its way.
+  const auto polled =
+      run(kernel_of(behind_a_poll(two_ways, " st.relaxed.gpu.global.u32 [%rd1], 2;\n")), {.blocks = 2});
+  EXPECT_EQ(dependencies_of(polled, 1), (numbers{{3}, {3}}));
+}
+
 TEST(ptx, orders_and_scopes_are_those_of_the_text) {
   const auto made =
       run(kernel_of(" ld.acquire.sys.global.u32 %r1, [%rd1];\n st.release.gpu.global.u32 [%rd1], %r1;\n"
