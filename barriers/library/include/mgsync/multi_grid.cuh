@@ -213,7 +213,7 @@ class multi_grid_group_over : private Policy::verdict {
     const policy_type policy = this->policy();
     policy.sync();
     unsigned where = 0;
-    if (come_mixed(policy, releases(mine))) {
+    if (come_quietly<true>(policy, releases(mine))) {
       await_quietly<false>(policy);
       const bool said = releases(mine) && (policy.state() & (flags::counted | flags::spread)) != 0;
       if (said && policy.leader() && (state_ & flags::lost) == 0)
@@ -358,39 +358,34 @@ class multi_grid_group_over : private Policy::verdict {
     else relay_of(policy).go_on(epoch_, before);
     return true;
   }
-  // The same of a round in which nobody releases (relay.hpp).
-  __device__ __forceinline__ bool come_quietly(const policy_type& policy) {
+  // The same of a round in which nobody releases, or, where it is Mixed, those blocks do of which `release`
+  // says so (relay.hpp). At the counter every block releases for itself.
+  template <bool Mixed = false>
+  __device__ __forceinline__ bool come_quietly(const policy_type& policy, bool release = false) {
     if (!policy.in_team()) return false;
     count_quietly(policy);
     if ((policy.state() & flags::arrives) == 0) {
-      relay_of(policy).tell_quietly();
+      if constexpr (Mixed) relay_of(policy).tell_mixed(release);
+      else relay_of(policy).tell_quietly();
       return true;
     }
-    const std::uint32_t before =
-        algorithm::arrive_quietly(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
-                                  (policy.state() & flags::asks) != 0, handle_.blocks * epoch_);
-    if ((policy.state() & flags::counter) != 0) policy.hold(handle_.sync_hold);
-    else relay_of(policy).go_on_quietly(epoch_, before);
-    return true;
-  }
-  // The same of a round in which some release. At the counter every block releases for itself.
-  __device__ __forceinline__ bool come_mixed(const policy_type& policy, bool release) {
-    if (!policy.in_team()) return false;
-    count_quietly(policy);
-    if ((policy.state() & flags::arrives) == 0) {
-      relay_of(policy).tell_mixed(release);
-      return true;
+    const auto has = [&](unsigned flag) { return (policy.state() & flag) != 0; };
+    if constexpr (Mixed) {
+      if (has(flags::counter)) {
+        if (release) policy.fence_release_local();
+        algorithm::arrive_quietly(policy, words_.arrival_, has(flags::tells), false, 0);
+        policy.hold(handle_.sync_hold);
+        return true;
+      }
+      const std::uint32_t before = algorithm::arrive_mixed(
+          policy, words_.arrival_, has(flags::tells), has(flags::asks), handle_.blocks * epoch_, release);
+      relay_of(policy).go_on_mixed(epoch_, before);
+    } else {
+      const std::uint32_t before = algorithm::arrive_quietly(policy, words_.arrival_, has(flags::tells),
+                                                             has(flags::asks), handle_.blocks * epoch_);
+      if (has(flags::counter)) policy.hold(handle_.sync_hold);
+      else relay_of(policy).go_on_quietly(epoch_, before);
     }
-    if ((policy.state() & flags::counter) != 0) {
-      if (release) policy.fence_release_local();
-      if ((policy.state() & flags::tells) != 0) policy.add_relaxed_local(*words_.arrival_, 1);
-      policy.hold(handle_.sync_hold);
-      return true;
-    }
-    const std::uint32_t before =
-        algorithm::arrive_mixed(policy, words_.arrival_, (policy.state() & flags::tells) != 0,
-                                (policy.state() & flags::asks) != 0, handle_.blocks * epoch_, release);
-    relay_of(policy).go_on_mixed(epoch_, before);
     return true;
   }
   __device__ __forceinline__ void count_quietly(const policy_type& policy) {
