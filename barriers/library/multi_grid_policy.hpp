@@ -209,11 +209,13 @@ class multi_grid_policy_at : public cuda_operations<ptx::scope::system>, public 
                     others_gave_up(mine) ? multi_grid_report::followed : multi_grid_report::timed_out,
                     handle_.blocks);
   }
-  __device__ __forceinline__ static bool is_first_lane() {
+  // Read anew where it is needed, so that no register holds it meanwhile.
+  __device__ __forceinline__ static unsigned lane_number() {
     unsigned mine;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));
-    return mine == 0;
+    return mine;
   }
+  __device__ __forceinline__ static bool is_first_lane() { return lane_number() == 0; }
   // The block's record. Its address is computed anew at every look, so that it is not kept in registers
   // during the kernel's own work.
   __device__ __forceinline__ volatile multi_grid_block& record() const {

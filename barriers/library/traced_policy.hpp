@@ -111,7 +111,7 @@ class traced_policy : public Base {
     std::uint32_t left = missing<Loop>(polled, target, polled_at);
     straggler_watch watch(left, polled_at);
     const bool counts = of_members<Loop> && Base::block() == 0;
-    const bool is_next = counts && lane() == seen_->rounds_ % 32;
+    const bool is_next = counts && this->lane_number() == seen_->rounds_ % 32;
     bool long_wait = false;
     while (left != 0) {
 #pragma unroll 1
@@ -150,7 +150,7 @@ class traced_policy : public Base {
   __device__ __forceinline__ void put() const {
     addresses& its = *seen_;
     if (its.members_ == 0) return;
-    const std::uint32_t last = its.rounds_ - 1, round = last - (last - lane()) % 32;
+    const std::uint32_t last = its.rounds_ - 1, round = last - (last - this->lane_number()) % 32;
     if (wait_trace* const trace = this->record().trace) {
       trace->last[round % wait_trace::most_rounds] = {its.epoch_, 0, its.members_, its.ns_};
       if (round == last) put_shared(trace->rounds, its.rounds_);
@@ -167,12 +167,6 @@ class traced_policy : public Base {
     if (get_shared(late.worst_ns) == its.ns_) put_shared(late.worst_epoch, its.epoch_);
   }
 
-  // Read anew where it is needed, so that no register holds it meanwhile.
-  __device__ __forceinline__ static unsigned lane() {
-    unsigned mine;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(mine));
-    return mine;
-  }
   __device__ __forceinline__ word given_up() const {
     return this->record().late != 0 ? wait_note::late : wait_note::gave_up;
   }
