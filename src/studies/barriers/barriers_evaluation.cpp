@@ -158,6 +158,15 @@ void add_maps(std::span<const result> all, evaluation& e) {
   e.add(std::move(drives));
 }
 
+// " 3 of 12 values are of one batch, without an interval."; empty where none is.
+std::string single_batches(const frame<result>& some) {
+  const auto single =
+      std::ranges::count_if(some, [](const auto* r) { return first_metric(*r).of_one_batch(); });
+  return single == 0 ? ""
+                     : fmt::format(" {} of {} values {} of one batch, without an interval.", single,
+                                   some.size(), single == 1 ? "is" : "are");
+}
+
 // Adds every barrier over the shapes, a figure for each group; sorted by the latency at the last shape.
 void add_shapes(std::span<const result> all, evaluation& e) {
   const auto group_of = [](const result& r) {
@@ -172,7 +181,8 @@ void add_shapes(std::span<const result> all, evaluation& e) {
                              fmt::format("Every barrier over the shapes: {}{}",
                                          count_of_members(some.front()->point), and_under(under)),
                              "Medians in us; the colours are logarithmic. The best at the last shape first "
-                             "(000, figures 5, 7 and 8)."},
+                             "(000, figures 5, 7 and 8)." +
+                                 single_batches(some)},
                  .row_label = "barrier",
                  .column_label = device == topology::device::gpu ? "blocks per SM x threads per block"
                                                                  : "threads per member",

@@ -317,6 +317,20 @@ TEST(barriers_evaluation, one_batch_is_not_the_fastest) {
   EXPECT_EQ(e.sentences[0].find("nccl"), std::string::npos) << e.sentences[0];
 }
 
+TEST(barriers_evaluation, says_how_many_values_of_a_map_are_of_one_batch) {
+  auto lucky = at(1, 64, 0.5);
+  lucky.metrics[0].raw = {0.5};
+  const auto caption = [](const std::vector<result>& all) {
+    const auto e = evaluated(all);
+    for (const auto& one : e.figures)
+      if (heading_of(one).name.starts_with("shapes")) return heading_of(one).caption;
+    return std::string();
+  };
+  EXPECT_TRUE(
+      caption({at(1, 32, 2.0), lucky}).ends_with(" 1 of 2 values is of one batch, without an interval."));
+  EXPECT_TRUE(caption({at(1, 32, 2.0), at(1, 64, 2.5)}).ends_with("8)."));
+}
+
 TEST(barriers_evaluation, holds_no_grid_against_what_is_inside_a_block) {
   const auto e = evaluated(std::vector<result>{
       inside("warp", "syncwarp", 1, 32, 0.01), inside("grid", "cooperative-groups", 1, 32, 0.9),

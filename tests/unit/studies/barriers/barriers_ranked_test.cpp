@@ -44,8 +44,8 @@ TEST(headline, says_what_to_call_and_what_other_makers_take) {
   const std::vector all{two_gpus("multigrid", "auto", 2.0), two_gpus("multigrid", "library", 2.1),
                         two_gpus("multigrid", "vendor", 4.2), two_gpus("kernel-boundary", "graph", 6.3),
                         two_gpus("nccl-device", "hub", 3.15)};
-  EXPECT_EQ(headline(pointers(all)), "multigrid:library 2.1 us on 2 GPUs, shape 1x32: 1.5x faster than "
-                                     "NCCL's nccl-device:hub, 2x faster than "
+  EXPECT_EQ(headline(pointers(all)), "multigrid:library 2.1 us on 2 GPUs, shape 1x32: 1.50x faster than "
+                                     "NCCL's nccl-device:hub, 2.0x faster than "
                                      "NVIDIA's multigrid:vendor.");
 }
 
