@@ -34,6 +34,10 @@ struct step {
   // nothing new.
   enum class change : std::uint8_t { other, swap_if, exchange, extreme, nothing };
   enum class comparison : std::uint8_t { none, equal, unequal, other };
+  // What the bits of a result are: `number` and those of what it reads; of those no more than `number` has;
+  // those of what it reads, `number` places higher; of what it reads and `number` the sum; one of what it
+  // reads and `number`, as the last says.
+  enum class pattern : std::uint8_t { unknown, joined, masked, moved, added, chosen };
 
   kind what = kind::other;
   bool global = false;       // load, store, update: of global memory, or of a generic address
@@ -46,10 +50,13 @@ struct step {
   reach scope = reach::none;
   change changes = change::other;
   comparison compares = comparison::none;
-  bool is_constant = false;   // its result is an immediate
-  bool puts_zero = false;     // stores 0, or its result is 0
-  bool copies = false;        // its result is the register that it reads, or an address that means the same
-  bool computes = false;      // its result depends only on the registers that it reads
+  bool is_constant = false;  // its result is an immediate
+  bool puts_zero = false;    // stores 0, or its result is 0
+  bool copies = false;       // its result is the register that it reads, or an address that means the same
+  bool computes = false;     // its result depends only on the registers that it reads
+  pattern bits = pattern::unknown;
+  std::int64_t number = 0;    // of the pattern; chosen: the bits of both, if both are numbers
+  std::int64_t common = 0;    // chosen: the bits that both numbers have
   bool of_thread = false;     // reads the thread's index in its block
   bool meets_lanes = false;   // a shuffle or vote: lanes wait for each other there, and no memory is ordered
   bool reads_cycles = false;  // reads the SM's cycle counter, or half of it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -211,25 +212,41 @@ class orders {
     }
   }
 
-  // What is reached from these steps, and what was met on the way: nothing, a shuffle or vote, which holds
-  // lanes and orders nothing, or a barrier of the block or the warp.
+  // What is reached from these steps, of which each is one that a branch leads to, and what was met on the
+  // way: nothing, a shuffle or vote, which holds lanes and orders nothing, or a barrier of the block or the
+  // warp.
   enum met : std::uint8_t { nothing, votes, a_barrier };
-  std::array<std::vector<bool>, 3> reached(const std::vector<std::size_t>& from,
+  struct way_out {
+    std::size_t branch, next;
+  };
+  std::array<std::vector<bool>, 3> reached(const std::vector<way_out>& from,
                                            const std::set<std::size_t>& never) const {
+    constexpr std::size_t most_kept = 8;  // of one step: beyond that nothing is taken to be known there
+    struct spot {
+      std::size_t at;
+      met how;
+      constants known;
+    };
     std::array<std::vector<bool>, 3> seen;
     seen.fill(std::vector<bool>(code_.size()));
-    std::vector<std::pair<std::size_t, met>> open;
-    for (const std::size_t at : from) open.emplace_back(at, nothing);
+    std::map<std::pair<std::size_t, met>, std::vector<constants>> been;
+    std::vector<spot> open;
+    for (const way_out& one : from) open.push_back({one.next, nothing, constants(code_, one.branch)});
     while (!open.empty() && code_.spend(1)) {
-      auto [at, how] = open.back();
+      auto [at, how, known] = std::move(open.back());
       open.pop_back();
       if (never.count(at) != 0) continue;
       const step& s = code_[at];
       if (s.what == kind::block_barrier || s.what == kind::warp_barrier) how = a_barrier;
       else if (s.meets_lanes) how = std::max(how, votes);
-      if (seen[how][at]) continue;
+      auto& before = been[{at, how}];
+      if (before.size() >= most_kept) known = {};
+      if (std::any_of(before.begin(), before.end(), [&](const auto& one) { return one.is_in(known); }))
+        continue;
+      before.push_back(known);
       seen[how][at] = true;
-      for (const std::size_t next : s.next) open.emplace_back(next, how);
+      known.pass(s);
+      for (const std::size_t next : known.next(s)) open.push_back({next, how, known});
     }
     return seen;
   }
@@ -237,19 +254,26 @@ class orders {
   // Finds threads that, depending on their index, skip the waiting loop and then read what the waiting
   // threads read, without a barrier in between. A doubt where only some ways have none.
   void held_back(const waiting_loop& w) {
-    std::vector<std::size_t> ways_out;
+    std::vector<way_out> ways_out;
     for (const std::size_t branch : w.deciding)
       for (const std::size_t next : code_[branch].next)
-        if (!w.of->has(next)) ways_out.push_back(next);
+        if (!w.of->has(next)) ways_out.push_back({branch, next});
     for (std::size_t at = 0; at < code_.size() && code_.spend(1); ++at) {
       const step& s = code_[at];
       if (s.what != kind::branch || s.condition < 0 || s.next.size() != 2 || w.of->has(at)) continue;
       if (!code_.of_thread()[static_cast<std::size_t>(s.condition)]) continue;
-      const bool one = code_.dominates(s.next[0], w.of->head), other = code_.dominates(s.next[1], w.of->head);
+      // A step that the branch's other side comes to as well parts nobody.
+      const auto leads = [&](std::size_t next) {
+        const auto& before = code_.before(next);
+        return code_.dominates(next, w.of->head) &&
+               std::all_of(before.begin(), before.end(),
+                           [&](std::size_t b) { return b == at || code_.dominates(next, b); });
+      };
+      const bool one = leads(s.next[0]), other = leads(s.next[1]);
       if (one == other) continue;
       const auto behind = reached(ways_out, {at});
       // Who comes to the loop by another way polls, too.
-      const auto around = reached({s.next[one ? 1 : 0]}, {at, w.of->head});
+      const auto around = reached({{at, s.next[one ? 1 : 0]}}, {at, w.of->head});
       std::optional<std::size_t> fault, doubtful;
       for (std::size_t use = 0; use < code_.size(); ++use) {
         if (code_[use].what != kind::load || !code_[use].global || code_[use].strong) continue;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t most_in_loops = 4'000'000;
 constexpr std::size_t work_at_first = 200'000, work_for_each_step = 1'000, most_work = 30'000'000;
 constexpr auto none = static_cast<std::size_t>(-1);
+constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
 }  // namespace
 
@@ -146,28 +147,101 @@ void flow::find_values() {
   of_thread_.assign(registers, false);
   zero_.assign(registers, false);
   std::vector<std::vector<std::size_t>> readers(registers);
-  std::vector<int> open;
   for (std::size_t at = 0; at < size(); ++at) {
     const step& s = (*this)[at];
-    for (const int r : s.writes) {
-      writers_[static_cast<std::size_t>(r)].push_back(at);
-      if (s.of_thread) open.push_back(r);
-    }
+    for (const int r : s.writes) writers_[static_cast<std::size_t>(r)].push_back(at);
     for (const int r : s.reads) readers[static_cast<std::size_t>(r)].push_back(at);
   }
   for (std::size_t r = 0; r < registers; ++r)
     zero_[r] = !writers_[r].empty() &&
                std::all_of(writers_[r].begin(), writers_[r].end(),
                            [&](std::size_t at) { return (*this)[at].is_constant && (*this)[at].puts_zero; });
-  while (!open.empty()) {
-    const auto r = static_cast<std::size_t>(open.back());
-    open.pop_back();
-    if (of_thread_[r]) continue;
-    of_thread_[r] = true;
-    for (const std::size_t at : readers[r])
-      if ((*this)[at].what == step::kind::other)
-        open.insert(open.end(), (*this)[at].writes.begin(), (*this)[at].writes.end());
+  const auto may_be_set = set_bits(readers);
+  const auto differ = differing_bits(readers, may_be_set);
+  for (std::size_t r = 0; r < registers; ++r) of_thread_[r] = differ[r] != 0;
+}
+
+// The bits that a step's result has from these bits of what it reads.
+std::uint64_t flow::bits_of(const step& s, std::uint64_t read) {
+  switch (s.bits) {
+  case step::pattern::joined:
+  case step::pattern::chosen: return read;
+  case step::pattern::masked: return read & static_cast<std::uint64_t>(s.number);
+  case step::pattern::moved: return s.number >= 0 ? read << s.number : read >> -s.number;
+  case step::pattern::added: {
+    const auto sum = static_cast<std::uint64_t>(s.number), below = sum == 0 ? all_bits : (sum & -sum) - 1;
+    return (read & below) | ((read & ~below) != 0 ? ~below : 0);
   }
+  case step::pattern::unknown: break;
+  }
+  return read != 0 ? all_bits : 0;
+}
+
+// Whether the register decides which value the result has, or whether it is written.
+bool flow::decides(const step& s, int reg) {
+  return reg == s.condition || (s.bits == step::pattern::chosen && reg == s.reads.back());
+}
+
+// For each register, the bits that may be 1.
+std::vector<std::uint64_t> flow::set_bits(const std::vector<std::vector<std::size_t>>& readers) const {
+  std::vector<std::uint64_t> set(static_cast<std::size_t>(of_->registers));
+  std::vector<int> open;
+  const auto add = [&](const step& s, std::uint64_t bits) {
+    for (const int r : s.writes) {
+      auto& now = set[static_cast<std::size_t>(r)];
+      if ((now | bits) != now) open.push_back(r);
+      now |= bits;
+    }
+  };
+  for (const step& s : of_->steps) {
+    const bool is_known = s.what == step::kind::other && s.writes.size() == 1 && !s.of_thread &&
+                          s.bits != step::pattern::unknown && (!s.reads.empty() || s.is_constant);
+    const bool has_number =
+        s.bits == step::pattern::joined || s.bits == step::pattern::chosen || s.bits == step::pattern::added;
+    add(s, !is_known ? all_bits : has_number ? static_cast<std::uint64_t>(s.number) : 0);
+    if (is_known)
+      for (const int r : s.reads)
+        if (writers_[static_cast<std::size_t>(r)].empty()) add(s, all_bits);
+  }
+  while (!open.empty()) {
+    const int r = open.back();
+    open.pop_back();
+    for (const std::size_t at : readers[static_cast<std::size_t>(r)])
+      if (!decides((*this)[at], r)) add((*this)[at], bits_of((*this)[at], set[static_cast<std::size_t>(r)]));
+  }
+  return set;
+}
+
+// For each register, the bits that may differ between the threads of a block.
+std::vector<std::uint64_t> flow::differing_bits(const std::vector<std::vector<std::size_t>>& readers,
+                                                const std::vector<std::uint64_t>& may_be_set) const {
+  std::vector<std::uint64_t> differ(static_cast<std::size_t>(of_->registers));
+  std::vector<int> open;
+  const auto add = [&](int r, std::uint64_t bits) {
+    auto& now = differ[static_cast<std::size_t>(r)];
+    if ((now | bits) != now) open.push_back(r);
+    now |= bits;
+  };
+  for (const step& s : of_->steps)
+    if (s.of_thread)
+      for (const int r : s.writes) add(r, all_bits);
+  while (!open.empty()) {
+    const int r = open.back();
+    open.pop_back();
+    for (const std::size_t at : readers[static_cast<std::size_t>(r)]) {
+      const step& s = (*this)[at];
+      if (s.what != step::kind::other) continue;
+      std::uint64_t bits = bits_of(s, differ[static_cast<std::size_t>(r)]);
+      if (r == s.condition) bits = all_bits;
+      else if (decides(s, r)) {
+        bits = static_cast<std::uint64_t>(s.number & ~s.common);
+        for (const int from : s.reads)
+          if (from != r) bits |= may_be_set[static_cast<std::size_t>(from)];
+      }
+      for (const int to : s.writes) add(to, bits);
+    }
+  }
+  return differ;
 }
 
 std::set<std::size_t> flow::sources(int reg, const loop* within) const {

@@ -60,6 +60,11 @@ class flow {
   void number_dominators();
   void find_loops();
   void find_values();
+  static bool decides(const step&, int reg);
+  static std::uint64_t bits_of(const step&, std::uint64_t read);
+  std::vector<std::uint64_t> set_bits(const std::vector<std::vector<std::size_t>>& readers) const;
+  std::vector<std::uint64_t> differing_bits(const std::vector<std::vector<std::size_t>>& readers,
+                                            const std::vector<std::uint64_t>& may_be_set) const;
 
   const function* of_;
   std::vector<std::vector<std::size_t>> before_;

@@ -1,7 +1,10 @@
 #include "src/audit/ptx_opcode.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <optional>
 
 namespace mgsync::audit {
 namespace {
@@ -74,6 +77,50 @@ bool computes(const step& s, const opcode& name) {
          (s.what == kind::load && (name.begins("param") || name.has("const")));
 }
 
+std::optional<std::int64_t> number_of(std::string_view text) {
+  const bool negative = text.front() == '-';
+  if (negative) text.remove_prefix(1);
+  const bool hex = text.substr(0, 2) == "0x";
+  if (hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<std::int64_t>(negative ? 0 - value : value);
+}
+
+// Words of 32 or 64 bits.
+void describe_bits(step& s, const opcode& name, const texts& operands) {
+  constexpr std::int64_t most_moved = 31;
+  const auto first = name.first();
+  constexpr std::array<std::string_view, 6> words{"b32", "u32", "b64", "u64", "s32", "s64"};
+  if (std::none_of(words.begin(), words.end(), [&](auto word) { return name.has(word); })) return;
+  // A special register, a part of one or several, or a number that is not read here, has any bits.
+  const auto is_clear = [](std::string_view from) {
+    if (from.find_first_of("{.|") != std::string_view::npos) return false;
+    if (is_number(from)) return number_of(from).has_value();
+    return from.front() != '%' || (from.size() > 2 && (from[1] == 'r' || from[1] == 'p') && from[2] != 'm');
+  };
+  if (operands.empty() || !std::all_of(operands.begin(), operands.end(), is_clear)) return;
+  const auto is = [&](step::pattern which, std::int64_t value) {
+    s.bits = which;
+    s.number = value;
+  };
+  const auto last = number_of(operands.back());
+  if (first == "mov" && operands.size() == 2) is(step::pattern::joined, last.value_or(0));
+  else if (first == "selp" && operands.size() == 4) {
+    const auto one = number_of(operands[1]), other = number_of(operands[2]);
+    is(step::pattern::chosen, one.value_or(0) | other.value_or(0));
+    s.common = one.value_or(0) & other.value_or(0);
+  } else if (operands.size() != 3 || is_number(operands[1])) return;
+  else if ((first == "and" && !last) || first == "or" || first == "xor")
+    is(step::pattern::joined, last.value_or(0));
+  else if (first == "and") is(step::pattern::masked, *last);
+  else if (first == "add" && last) is(step::pattern::added, *last);
+  else if ((first == "shl" || (first == "shr" && !name.has("s32") && !name.has("s64"))) && last &&
+           *last >= 0 && *last <= most_moved)
+    is(step::pattern::moved, first == "shl" ? *last : -*last);
+}
+
 }  // namespace
 
 void describe_ptx(step& s, const opcode& name, const texts& operands) {
@@ -85,6 +132,7 @@ void describe_ptx(step& s, const opcode& name, const texts& operands) {
     s.compares = name.second() == "eq"   ? step::comparison::equal
                  : name.second() == "ne" ? step::comparison::unequal
                                          : step::comparison::other;
+  describe_bits(s, name, operands);
   s.copies = operands.size() == 2 && (name.first() == "mov" || name.first() == "cvta");
   if (name.first() == "mov" && operands.size() == 2 && is_number(operands[1])) {
     s.is_constant = true;

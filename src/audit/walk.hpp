@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -16,6 +17,23 @@ struct walk {
   std::set<std::size_t> narrow;  // fences that reach less, which did not
   std::set<std::size_t> ends;    // where a way was stopped
   bool came_to_its_beginning = false;
+};
+
+// What predicates hold on a way, as far as constants were put into them: a branch that goes by such a one
+// goes one way only.
+class constants {
+ public:
+  constants() = default;
+  // What holds whenever the way comes to this step: what was put there by steps that alone lead to it.
+  constants(const flow&, std::size_t at);
+
+  void pass(const step&);
+  std::vector<std::size_t> next(const step&) const;
+  // Whether all of this holds there, too: who goes on from there with less known goes all ways that it goes.
+  bool is_in(const constants& other) const;
+
+ private:
+  std::map<int, bool> known_;  // by register
 };
 
 // Walks from `first` along the steps that `onward` returns. Each way ends at a fence of that half and of at
