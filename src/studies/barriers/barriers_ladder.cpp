@@ -246,17 +246,19 @@ void add_loads(std::span<const result> all, evaluation& e) {
     if (subjects.empty()) continue;
     if (auto sentence = loaded_sentence(subjects); !sentence.empty())
       e.sentences.push_back(std::move(sentence));
-    heat_map map{.heading = {fmt::format("loads-{}-{}", members, shape),
-                             fmt::format("Idle beside loaded: {}, shape {}", counted(members, "GPU"), shape),
-                             "Latency in us, idle and beside traffic of each kind; the colours are "
-                             "logarithmic. host-reads:x32@all: a block of 32 threads on every SM reads one "
-                             "word of host memory again and again; with @others only on SMs that the "
-                             "barrier does not use."},
-                 .row_label = "barrier",
-                 .column_label = "beside",
-                 .columns = loads,
-                 .unit = "us",
-                 .in_order = false};
+    heat_map map{
+        .heading = {fmt::format("loads-{}-{}", members, shape),
+                    fmt::format("Idle beside loaded: {}, shape {}", counted(members, "GPU"), shape),
+                    "Latency in us, idle and beside traffic of each kind; the colours are "
+                    "logarithmic. peer-stores:4x512: 4 blocks of 512 threads on each GPU; x512: one "
+                    "such block on every SM. host-reads:x32@all: a block of 32 threads on every SM reads one "
+                    "word of host memory again and again; with @others only on SMs that the "
+                    "barrier does not use."},
+        .row_label = "barrier",
+        .column_label = "beside",
+        .columns = loads,
+        .unit = "us",
+        .in_order = false};
     for (const auto& [subject, of_it] : subjects) {
       std::vector<const result*> line;
       for (const auto& load : loads) line.push_back(at(of_it, load));

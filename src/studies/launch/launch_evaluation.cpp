@@ -71,7 +71,13 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
       continue;
     }
     const double barrier_us = median_of(*inside);
-    const auto beside = [&](std::string_view what, double us) {
+    // Less than the intervals tell is no advice.
+    const double barrier_high = first_metric(*inside).ci95_high;
+    const auto beside = [&](std::string_view what, const result& other) {
+      const double us = median_of(other);
+      if (us > barrier_us && first_metric(other).ci95_low <= barrier_high)
+        return fmt::format("is not shown to cost more ({} {:.2f} us, {} {:.2f} us)", what, us,
+                           subject_of(inside->point), barrier_us);
       return us <= barrier_us ? fmt::format("costs no more ({} {:.2f} us, {} {:.2f} us)", what, us,
                                             subject_of(inside->point), barrier_us)
                               : fmt::format("pays when it saves more than {:.2f} us ({} {:.2f} us, {} "
@@ -81,10 +87,9 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
     auto text =
         fmt::format("{}: instead of synchronizing inside a kernel, a new kernel {}", on,
                     beside(members == 1 ? "a launch while a longer kernel runs" : subject_of(launched->point),
-                           launch_us));
+                           *launched));
     if (const auto* in_graph = members == 1 ? fused_overhead(places, where, "graph") : nullptr)
-      text += fmt::format("; as a node of a graph it {}",
-                          beside("a node behind a longer one", median_of(*in_graph)));
+      text += fmt::format("; as a node of a graph it {}", beside("a node behind a longer one", *in_graph));
     e.sentences.push_back(text + ".");
   }
 }

@@ -107,7 +107,9 @@ constexpr axis_of<std::string> skeleton_file(
      .counts = word_count::one,
      .asks_model = true},
     read_by<std::string>{.accepted = "a file, or - for stdout", .read = [](auto words, auto& into) {
-                           into.push_back(words.front());
+                           const std::string& word = words.front();
+                           if (word.empty() || (word.starts_with('-') && word != "-")) return std::size_t{0};
+                           into.push_back(word);
                            return std::size_t{1};
                          }});
 

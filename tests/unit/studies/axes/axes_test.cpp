@@ -43,8 +43,11 @@ TEST(study_axes, a_default_is_accepted_by_its_own_axis_and_a_word_that_is_none_i
         // An axis of names that users give takes any word that begins with a letter.
         const bool of_names =
             refusal("-256").find("accepted: a name that begins with a letter") != std::string::npos;
+        // And one of a file any that is neither empty nor an option.
+        const bool of_a_file = refusal("-256").find("accepted: a file") != std::string::npos;
         for (const std::string wrong : {"no-such-word", "-256", "99999999999999999999", "0x0", ""}) {
           if (of_names && wrong == "no-such-word") continue;
+          if (of_a_file && !wrong.empty() && wrong != "-256") continue;
           const auto said = refusal(wrong);
           EXPECT_NE(said.find("accepted"), std::string::npos)
               << name_of(*s, *axis) << " " << wrong << ": " << said;

@@ -111,6 +111,12 @@ TEST(launch_evaluation, says_when_a_new_kernel_is_worth_its_launch) {
   EXPECT_TRUE(evaluate(all).sentences.at(0).ends_with(
       "as a node of a graph it costs no more (a node behind a longer one 0.70 us, grid 0.75 us)."))
       << evaluate(all).sentences.at(0);
+  all.back().metrics[0].median = 0.8;
+  all.back().metrics[0].ci95_low = 0.7;
+  EXPECT_NE(
+      evaluate(all).sentences.at(0).find("it is not shown to cost more (a node behind a longer one 0.80"),
+      std::string::npos)
+      << evaluate(all).sentences.at(0);
   // A barrier beside work is another figure.
   all.push_back(barrier("grid", 0.25));
   all.back().point.set("work", 20.0);
