@@ -65,6 +65,18 @@ table endings_of(std::span<const result> results) {
   return t;
 }
 
+// How a program calls the barriers that were measured, of those that it can call.
+table calls_of(std::span<const result> results) {
+  table t{{"calls", "How a program calls them", ""}, {"barrier", "of", "call", "needs"}};
+  std::map<std::string, const known_facts*> by_name;
+  for (const auto& r : results)
+    if (r.point.study == default_study && r.has_metrics() && r.verdict.passed && r.facts &&
+        !r.facts->call.empty())
+      by_name[marked_subject_of(r)] = &*r.facts;
+  for (const auto& [name, facts] : by_name) t.add({name, facts->maker, facts->call, facts->needs});
+  return t;
+}
+
 // The changes of two files, as compare marks them.
 std::optional<page_section> side_by_side(const std::vector<std::string>& names, bool anonymous) {
   auto before = read_result_file(names[0]), after = read_result_file(names[1]);
@@ -175,6 +187,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
       found.shown.tables.push_back(std::move(shown.tables.front()));
       shown.tables.erase(shown.tables.begin());
     }
+    if (one.of->name == default_study) shown.add(calls_of(m.results));
     p.sections.push_back({fmt::format("{}{}", prefix, one.of->name),
                           fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title),
                           std::move(shown), commands_of(all, m, one.of->name), prefix, std::move(above)});

@@ -18,8 +18,8 @@ bool is_empty(const page_section&);
 std::string html_section(const page_section&, const palette&, std::string_view css = "",
                          const page_section* first = nullptr, bool brief = false);
 
-// Longer tables are folded, in rows.
-inline constexpr std::size_t longest_unfolded = 14;
+// Long tables and those to look things up in are folded; failures never are.
+bool is_folded(const table&);
 
 // Where a set of figures of one kind ends that begins at this one.
 std::size_t end_of_set(const std::vector<figure>&, std::size_t from);

@@ -211,19 +211,21 @@ class figures {
   bool brief_;
 };
 
-// Long tables are folded; failures never are.
+// Folded tables show their title and how many rows there are.
 std::string folded_table(const table& t, std::string_view rows) {
-  constexpr std::size_t long_list = 8;
-  const bool endings = t.heading.name == "endings";
-  const bool waived_only =
-      endings && std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
-  if (endings ? !(waived_only && t.rows.size() > long_list) : t.rows.size() <= longest_unfolded)
-    return titled_table(t, rows);
+  if (!is_folded(t)) return titled_table(t, rows);
   return fmt::format("<details><summary>{}: {} {}</summary>\n{}</details>\n", with_papers(t.heading.title),
-                     t.rows.size(), endings ? "reasons" : "rows", titled_table(t, rows));
+                     t.rows.size(), t.heading.name == "endings" ? "reasons" : "rows", titled_table(t, rows));
 }
 
 }  // namespace
+
+bool is_folded(const table& t) {
+  constexpr std::size_t long_list = 8, long_table = 14;
+  if (t.heading.name != "endings") return t.heading.name == "calls" || t.rows.size() > long_table;
+  return t.rows.size() > long_list &&
+         std::ranges::all_of(t.rows, [](const auto& row) { return row.front() == "waived"; });
+}
 
 bool is_empty(const page_section& s) {
   return s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty();

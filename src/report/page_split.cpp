@@ -109,7 +109,7 @@ double height_of(const page_section& s) {
     sum += enlarged * highest + words_below_figure + buttons;
   }
   for (const auto& t : s.shown.tables)
-    sum += t.rows.size() > longest_unfolded ? line : around_table + row * static_cast<double>(t.rows.size());
+    sum += is_folded(t) ? line : around_table + row * static_cast<double>(t.rows.size());
   return sum;
 }
 
@@ -149,7 +149,7 @@ void shorten(page& p, page_section& shortened) {
   auto& shown = shortened.shown;
   shortened.folded = true;
   shown.figures.clear();
-  std::erase_if(shown.tables, [](const table& t) { return t.rows.size() > longest_unfolded; });
+  std::erase_if(shown.tables, is_folded);
   for (auto& t : shown.tables) t.sources.clear();
   shown.sentences.insert(shown.sentences.begin(), "Only sentences and short tables are here: see above.");
   auto linked = linked_from(p.verdict);
