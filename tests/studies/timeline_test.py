@@ -51,6 +51,7 @@ def main():
         folder = pathlib.Path(folder)
         draws_a_recording(sys.argv[1], folder)
         words = [sys.argv[1], "study", "timeline", "--device", "host", "--late", "20", "--rounds", "3",
+                 "--timeout", "120s",  # beside many other programs a round takes their time slices
                  "--json", str(folder / "all.json"), "--figures", str(folder / "figures")]
         run = subprocess.run(words, capture_output=True, text=True, timeout=280)
         print(run.stdout, run.stderr)
