@@ -241,7 +241,8 @@ class orders {
       else if (s.meets_lanes) how = std::max(how, votes);
       auto& before = been[{at, how}];
       if (before.size() >= most_kept) known = {};
-      if (std::any_of(before.begin(), before.end(), [&](const auto& one) { return one.is_in(known); }))
+      if (std::any_of(before.begin(), before.end(),
+                      [&now = known](const auto& one) { return one.is_in(now); }))
         continue;
       before.push_back(known);
       seen[how][at] = true;

@@ -50,6 +50,10 @@ std::string shape_in_words(const point& p) {
   return shape.empty() || (p.device == topology::device::host && shape == "1") ? "" : "shape " + shape;
 }
 
+std::string_view read_in_words(std::string_view memory) {
+  return memory == "cold" ? "read from memory" : "read from a cache";
+}
+
 std::string circumstances_of(const point& p) {
   std::vector<std::string> words;
   if (!p.node.empty()) words.push_back("on " + p.node);

@@ -27,5 +27,7 @@ std::string circumstances_of(const point&);
 
 // "shape 1x32"; empty where a point has none, and for host members of one thread each.
 std::string shape_in_words(const point&);
+// Where sums read their numbers, of the axis "memory": "read from memory" (cold), "read from a cache".
+std::string_view read_in_words(std::string_view memory);
 
 }  // namespace mgsync

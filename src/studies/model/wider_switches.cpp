@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/studies/model/measured_crossing.hpp"
 
@@ -165,8 +166,7 @@ void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
          size_of(at.for_good), range_of(measured), known ? size_of(paper) : std::nullopt,
          ratio(paper, at.for_good), refines ? size_of(refined) : std::nullopt, ratio(refined, at.for_good)});
   const auto apart = ratio(refined, at.for_good);
-  const auto sums =
-      fmt::format("Sums of {}, {}", w.type, w.memory == "cold" ? "read from memory" : "read from a cache");
+  const auto sums = fmt::format("Sums of {}, {}", w.type, read_in_words(w.memory));
   if (w.said && apart)
     e.sentences.push_back(fmt::format("{}: the model foretold that {} pay from {} in all on, {:.2f} times "
                                       "what was measured.",

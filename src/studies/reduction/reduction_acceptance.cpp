@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/lines.hpp"
 #include "src/results/frame/paper_numbers.hpp"
@@ -184,7 +185,7 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
       else if (!since) since = bytes;
     }
     if (!compared) continue;
-    const auto* read_from = where.second == "cold" ? "read from memory" : "read from a cache";
+    const auto read_from = read_in_words(where.second);
     e.sentences.push_back(
         since ? fmt::format("Sums of {}, {}: below {} in all use one GPU, above {} GPUs with a barrier "
                             "inside the kernel.",

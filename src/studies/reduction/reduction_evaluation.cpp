@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 
 namespace mgsync::reduction {
@@ -83,9 +84,9 @@ void add_largest(const family& f, const by_size& sizes, evaluation& e) {
   // Beside a way that everybody has, if it was measured.
   const auto* cub = at(here, "cub");
   const auto* other = cub != nullptr && cub != ways[0] ? cub : ways.size() > 1 ? ways[1] : nullptr;
-  e.sentences.push_back(fmt::format("Sums of {} of {}{}, read from memory: {} is fastest{}.",
-                                    size_in_words(bytes), f.type,
-                                    f.members == 1 ? "" : " on each of " + members_of(f), told(*ways[0]),
+  e.sentences.push_back(fmt::format("Sums of {} of {}{}, {}: {} is fastest{}.", size_in_words(bytes), f.type,
+                                    f.members == 1 ? "" : " on each of " + members_of(f),
+                                    read_in_words(f.memory), told(*ways[0]),
                                     other == nullptr ? "" : ", beside " + told(*other)));
 }
 
