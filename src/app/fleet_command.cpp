@@ -7,6 +7,7 @@
 
 #include "mgsync/version.hpp"
 #include "src/app/commands.hpp"
+#include "src/app/report_files.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
@@ -67,10 +68,9 @@ int fleet_command(const options& asked) {
         "--markdown: a fleet is reported as text, or as a page by --html; accepted: one of these");
   fleet all;
   for (const auto& name : asked.files)
-    for (auto& one : read_acceptances(read_text(name, "lines of mgsync accept --line"), name)) {
-      if (asked.anonymous) make_anonymous(one);
+    for (const auto& one :
+         read_accepted(read_text(name, "lines of mgsync accept --line"), name, asked.anonymous))
       all.add(one);
-    }
   const auto found = evaluate(all);
   if (asked.html.empty()) tell("{}", text_of(found));
   else if (asked.html == "-") tell("{}", report::to_html(page_of(found, all, asked.files.size())));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -116,6 +117,13 @@ static void hide_names(topology::machine& described) {
   for (auto& gpu : described.gpus) gpu.uuid = pseudonym_of_gpu(gpu.uuid);
 }
 
+std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous) {
+  auto all = read_acceptances(text, name);
+  if (anonymous)
+    for (auto& one : all) make_anonymous(one);
+  return all;
+}
+
 report_files read_report_files(const std::vector<std::string>& names, across alike, bool less_order,
                                bool anonymous) {
   report_files all;
@@ -123,7 +131,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     const auto text =
         read_text(name, "files of --json or --store, machine descriptions, and lines of mgsync accept");
     if (is_acceptance(text)) {
-      for (auto& one : read_acceptances(text, name)) all.accepted.push_back(std::move(one));
+      std::ranges::move(read_accepted(text, name, anonymous), std::back_inserter(all.accepted));
       continue;
     }
     if (topology::is_description(text) || text.starts_with("<")) {
@@ -139,8 +147,6 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     const auto file = all.measured.size() - 1;
     place_of(all, all.measured.back().document.machine, alike).files.push_back(file);
   }
-  if (anonymous)
-    for (auto& one : all.accepted) make_anonymous(one);
   for (auto& one : all.machines) take_results(all, one);
   const auto order = [&](const reported_machine& one) {
     const bool barriers = std::ranges::any_of(

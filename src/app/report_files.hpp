@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/harness/study.hpp"
@@ -31,6 +32,9 @@ struct report_files {
   std::vector<topology::machine> drawn;    // machine descriptions
   std::vector<acceptance> accepted;        // the lines of acceptances
 };
+
+// Lines of acceptances; `anonymous`: applies make_anonymous().
+std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous);
 
 // Reads results files, stores, machine descriptions (mgsync's JSON or hwloc XML) and lines of acceptances.
 // Machines that differ by no more than `alike` count as one. `anonymous`: applies make_anonymous(). Throws

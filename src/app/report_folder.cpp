@@ -42,6 +42,15 @@ bool is_of(const topology::machine& drawn, const machine_record& measured) {
          (drawn.gpus.empty() || drawn.gpus.front().name == measured.gpus.front().name);
 }
 
+// Moves those that are wanted to the other list.
+template <class T, class Is>
+void take(std::vector<T>& all, std::vector<T>& taken, Is is_wanted) {
+  const auto wanted =
+      std::stable_partition(all.begin(), all.end(), [&](const T& one) { return !is_wanted(one); });
+  std::move(wanted, all.end(), std::back_inserter(taken));
+  all.erase(wanted, all.end());
+}
+
 // One machine with its files alone, numbered anew, and the descriptions and acceptances that are of it.
 report_files alone(report_files& all, reported_machine& machine) {
   report_files one;
@@ -53,15 +62,9 @@ report_files alone(report_files& all, reported_machine& machine) {
   renumber(machine.from);
   renumber(machine.earlier_from);
   const auto& measured = one.measured.front().document.machine;
-  const auto rest = std::stable_partition(all.drawn.begin(), all.drawn.end(),
-                                          [&](const auto& drawn) { return !is_of(drawn, measured); });
-  std::move(rest, all.drawn.end(), std::back_inserter(one.drawn));
-  all.drawn.erase(rest, all.drawn.end());
   const auto kind = kind_of(measured);
-  const auto others = std::stable_partition(all.accepted.begin(), all.accepted.end(),
-                                            [&](const auto& accepted) { return accepted.kind != kind; });
-  std::move(others, all.accepted.end(), std::back_inserter(one.accepted));
-  all.accepted.erase(others, all.accepted.end());
+  take(all.drawn, one.drawn, [&](const auto& drawn) { return is_of(drawn, measured); });
+  take(all.accepted, one.accepted, [&](const auto& accepted) { return accepted.kind == kind; });
   renumber(machine.files);
   one.machines.push_back(std::move(machine));
   return one;

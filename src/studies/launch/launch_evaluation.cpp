@@ -71,18 +71,15 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
       continue;
     }
     const double barrier_us = median_of(*inside);
-    // Less than the intervals tell is no advice.
-    const double barrier_high = first_metric(*inside).ci95_high;
     const auto beside = [&](std::string_view what, const result& other) {
       const double us = median_of(other);
-      if (us > barrier_us && first_metric(other).ci95_low <= barrier_high)
-        return fmt::format("is not shown to cost more ({} {:.2f} us, {} {:.2f} us)", what, us,
-                           subject_of(inside->point), barrier_us);
-      return us <= barrier_us ? fmt::format("costs no more ({} {:.2f} us, {} {:.2f} us)", what, us,
-                                            subject_of(inside->point), barrier_us)
-                              : fmt::format("pays when it saves more than {:.2f} us ({} {:.2f} us, {} "
-                                            "{:.2f} us)",
-                                            us - barrier_us, what, us, subject_of(inside->point), barrier_us);
+      // Less than the intervals tell is no advice.
+      const bool shown = first_metric(other).ci95_low > first_metric(*inside).ci95_high;
+      const auto verdict = us <= barrier_us ? std::string("costs no more")
+                           : shown ? fmt::format("pays when it saves more than {:.2f} us", us - barrier_us)
+                                   : std::string("is not shown to cost more");
+      return fmt::format("{} ({} {:.2f} us, {} {:.2f} us)", verdict, what, us, subject_of(inside->point),
+                         barrier_us);
     };
     auto text =
         fmt::format("{}: instead of synchronizing inside a kernel, a new kernel {}", on,
