@@ -12,6 +12,7 @@
 #include "mgsync/version.hpp"
 #include "src/app/reference_files.hpp"
 #include "src/app/report_page.hpp"
+#include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
 #include "src/results/files/atomic_file.hpp"
 #include "topology/reports/drawing.hpp"
@@ -127,6 +128,11 @@ std::string write_folder(const options& asked, report_files all, std::vector<std
     const auto links = write_pages(folder, std::move(p), files.machines.front().title, taken);
     index.pages.insert(index.pages.end(), links.begin(), links.end());
   }
+  if (!all.accepted.empty())
+    say("mgsync: {} of no machine among these results, and on no page; mgsync report of their files alone "
+        "shows them\n",
+        all.accepted.size() == 1 ? "1 acceptance is"
+                                 : fmt::format("{} acceptances are", all.accepted.size()));
   if (!all.drawn.empty()) index.style_of_drawings = topology::style_of_pictures(".drawing ");
   for (const auto& drawn : all.drawn)
     index.drawings.push_back(
