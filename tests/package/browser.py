@@ -87,9 +87,10 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def wait_for(self, event):
+    def wait_for(self, event, **having):
+        """Waits for an event that says this, if it did not come already."""
         until = time.monotonic() + 240
-        while not any(one.get("method") == event for one in self.events):
+        while not any(one.get("method") == event and having.items() <= one["params"].items() for one in self.events):
             self.events.append(self.received(until))
 
     def open(self, page, width, height=900, scheme="light", media="screen", at=""):
@@ -118,6 +119,8 @@ class Browser:
                         "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        # What a press sets off may come as a task of its own (hashchange does): that is done when the next picture was drawn.
+        self.ask("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
     def picture(self, name, whole=True):
         """A picture of the window, or of the whole page."""

@@ -51,6 +51,13 @@ class Page:
     def ask(self, script):
         return self.driven.ask(script)
 
+    def becomes(self, condition):
+        """Whether the expression is true, or becomes so in a while: what a link leads to is opened by an event of its own."""
+        until = time.monotonic() + 5
+        while not (true := self.ask(condition)) and time.monotonic() < until:
+            time.sleep(0.1)
+        return true
+
     def choose(self, name, value):
         check(self.ask(f"$choose({name!r}, {value!r})"), f"'{name}' has no '{value}'")
 
@@ -173,14 +180,13 @@ def beside(page):
 
 def saved(page, folder):
     """A figure as a file: a drawing with its style, and a picture that is not empty."""
-    page.driven.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    page.driven.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder), eventsEnabled=True)
     for what in ("SVG", "PNG"):
+        page.driven.events = []
         page.press(f"$named('save {what}')")
-        until = time.monotonic() + 60
-        while not (done := list(folder.glob("*." + what.lower()))) and time.monotonic() < until:
-            time.sleep(0.1)
+        page.driven.wait_for("Browser.downloadProgress", state="completed")
+        done = list(folder.glob("*." + what.lower()))
         check(len(done) == 1, f"save {what}: {[one.name for one in folder.iterdir()]}")
-        time.sleep(0.3)
         content = done[0].read_bytes()
         if what == "SVG":
             root = ET.fromstring(content)
@@ -211,8 +217,8 @@ def tables(page):
     check(page.ask(f"{copies}.textContent") == f"copied {len(left)} rows", f"the table was not copied: {page.ask(copies + '.textContent')}")
     page.open()
     page.press("$shown('figure svg a').find(a => a.querySelector('rect')).querySelector('rect')")
-    target = page.ask("location.hash")
-    check(len(target) > 1 and page.ask("!!$one(location.hash) && $seen($one(location.hash)) && $one(location.hash).getBoundingClientRect().top < innerHeight"), f"a bar leads to {target}, which is not seen")
+    leads = page.becomes("location.hash.length > 1 && !!$one(location.hash) && $seen($one(location.hash)) && $one(location.hash).getBoundingClientRect().top < innerHeight")
+    check(leads, f"a bar leads to {page.ask('location.hash')}, which is not seen")
 
 
 def sets(page):
@@ -279,7 +285,7 @@ def bounded(page):
     folded = page.ask("$all('section:has(> .fold)').map(s => s.id)")
     if folded:
         page.press(f"$one('nav a[href=\"#{folded[-1]}\"]')")
-        check(page.ask(f"$seen($one('#{folded[-1]} figure, #{folded[-1]} table, #{folded[-1]} p'))"), f"the link to the folded section {folded[-1]} does not open it")
+        check(page.becomes(f"$seen($one('#{folded[-1]} figure, #{folded[-1]} table, #{folded[-1]} p'))"), f"the link to the folded section {folded[-1]} does not open it")
     return len(folded)
 
 
