@@ -98,7 +98,7 @@ pilot_line fit(std::span<const pilot_run> pilot) {
   const double limit = minimum(longest) / most;
   line.latency_us = limit;
   if (most > fewest) {
-    const double slope = (median(longest) - median(shortest)) / (static_cast<double>(most) - fewest);
+    const double slope = (minimum(longest) - minimum(shortest)) / (static_cast<double>(most) - fewest);
     // A slope near zero, lost in the noise, would ask for endless runs, so it is taken as at least a
     // hundredth of that bound.
     line.latency_us = std::clamp(slope, limit / 100, limit);

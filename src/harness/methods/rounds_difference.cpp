@@ -1,6 +1,7 @@
 #include "src/harness/methods/rounds_difference.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -79,15 +80,16 @@ std::optional<step> rounds_difference::next(std::chrono::nanoseconds spent) {
 
 void rounds_difference::take(const step& asked, std::span<const seen> came) {
   if (asked.preparing) {
-    double longest = 0;
+    // Of the runs the shortest, since one that something else held up says nothing about the rounds.
+    double shortest = std::numeric_limits<double>::infinity();
     for (const auto& run : came) {
       const double us = value_of(run, settings_.value);
       pilot_.push_back({static_cast<std::uint32_t>(run.done.count), std::max(us, 1e-3)});
       const double worked = run.values.contains("worked_us") ? value_of(run, "worked_us") : 0;
-      longest = std::max({longest, us, (us + worked) / settings_.most_work});
+      shortest = std::min(shortest, std::max(us, (us + worked) / settings_.most_work));
     }
     pilot_rounds_ *= 4;
-    if (longest > settings_.long_enough_us || pilot_rounds_ > settings_.most_pilot_rounds) {
+    if (shortest > settings_.long_enough_us || pilot_rounds_ > settings_.most_pilot_rounds) {
       auto wanted = settings_.lengths;
       wanted.precision = settings_.stopping.precision;
       chosen_ = choose_rounds(pilot_, wanted);

@@ -19,7 +19,7 @@ struct rounds_difference_settings {
   std::uint32_t batches_in_max_time =
       8;  // a slow subject takes fewer samples in a batch, so that there are enough batches
   std::uint32_t most_pilot_rounds = 1u << 20;
-  double long_enough_us = 1000;                  // the pilot ends with a run of this duration
+  double long_enough_us = 1000;                  // the pilot ends with runs of this duration
   std::optional<rounds_choice> lengths_given{};  // these lengths, without a pilot
   std::string value = "duration_us";             // the name of the value that is timed
   std::vector<std::string>

@@ -229,6 +229,21 @@ TEST(rounds_difference, stops_for_time_and_goes_on_from_an_earlier_command) {
   EXPECT_GT(goes_on.samples().size(), asked.samples().size());
 }
 
+// A pilot whose first runs are held up, one of three in each step, asks for no endless runs.
+TEST(rounds_difference, takes_no_held_up_run_for_the_rounds) {
+  rounds_difference asked({.stopping = {.max_time = 1s}});
+  constexpr double cost_us = 3, latency_us = 0.065;
+  int runs = 0;
+  double longest = 0;
+  carry_out(asked, [&](const run_order& o, const step& its) {
+    const double us = cost_us + latency_us * static_cast<double>(o.count);
+    if (!its.preparing) longest = std::max(longest, us);
+    const bool held_up = its.preparing && runs++ % 3 != 1;
+    return with(o, {{"duration_us", {held_up ? us + 4000 : us}}});
+  });
+  EXPECT_LE(longest, 20'000 * 1.01);
+}
+
 // Two launches of a graph are 64 and 128 of its nodes: given lengths, no pilot, and what the call takes per
 // node.
 TEST(rounds_difference, takes_given_lengths_and_other_values_per_round) {
