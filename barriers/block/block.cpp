@@ -39,7 +39,7 @@ constexpr barrier_variant variants[] = {
      .call = {.maker = "NVIDIA", .call = "mbarrier.arrive and mbarrier.test_wait, in PTX"},
      .can_run = can_run_in_shared_memory},
     {.name = "cuda-barrier",
-     .summary = "the same by libcu++",
+     .summary = "libcu++'s barrier in shared memory",
      .facts = of_the_hardware,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_block::cuda_barrier>),
      .call = {.maker = "NVIDIA",

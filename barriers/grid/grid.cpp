@@ -19,7 +19,7 @@ constexpr facts vendors{.origin = fact::origin::vendor,
 
 constexpr barrier_variant variants[] = {
     {.name = "auto",
-     .summary = "the fastest of those below at this shape",
+     .summary = "the fastest of mgsync's algorithms at this shape",
      .facts = ours,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_grid::automatic>),
      .bounded = true},
