@@ -142,12 +142,18 @@ struct less_ordered_pass : Pass {
   using checked_form = fenced_pass<Pass>;
 };
 
-// In two calls.
+// In two calls, and work between them.
 class split_pass : public group_pass<order::acq_rel> {
  public:
   using group_pass::group_pass;
   __device__ __forceinline__ bool operator()(std::uint32_t) {
     return grids_.barrier_wait(grids_.barrier_arrive());
+  }
+  template <class Work>
+  __device__ __forceinline__ bool operator()(std::uint32_t, Work work) {
+    const auto token = grids_.barrier_arrive();
+    if (threadIdx.x < 32) work();
+    return grids_.barrier_wait(token);
   }
 };
 // That carries a value of every thread, whose sum is known in every round.
@@ -174,7 +180,8 @@ class reduce_pass : public group_pass<order::acq_rel> {
   std::uint32_t first_, total_ = 0;
   const round_loop::device_run& run_;
 };
-// By one warp of each block. The others, if there are any, wait for it at the block's barrier.
+// By one warp of each block. The others, if there are any, wait for it at the block's barrier, and the second
+// works before.
 class one_warp_pass {
  public:
   static constexpr bool bounded = true;
@@ -190,9 +197,17 @@ class one_warp_pass {
   __device__ __forceinline__ ~one_warp_pass() {
     if (threadIdx.x < 32) grids_.~group();
   }
-  __device__ __forceinline__ bool operator()(std::uint32_t) {
-    if (blockDim.x == 32) return grids_.sync();
+  __device__ __forceinline__ bool operator()(std::uint32_t epoch) {
+    return operator()(epoch, [] {});
+  }
+  template <class Work>
+  __device__ __forceinline__ bool operator()(std::uint32_t, Work work) {
+    if (blockDim.x == 32) {
+      work();
+      return grids_.sync();
+    }
     __syncthreads();
+    if (threadIdx.x / 32 == 1) work();
     const bool passed = threadIdx.x >= 32 || grids_.sync();
     return __syncthreads_and(passed) != 0;
   }

@@ -107,7 +107,7 @@ support can_run_vendor(const topology::machine&, const topology::group& group, c
 
 constexpr barrier_variant variants[] = {
     {.name = "auto",
-     .summary = "the fastest of those below for as many members of this shape",
+     .summary = "the fastest of mgsync's algorithms for as many members of this shape",
      .facts = ours,
      .make = makers::of_both(make_fastest, built<MGSYNC_WITH_CUDA, gpu_multigrid::automatic>),
      .bounded = true},
@@ -117,7 +117,7 @@ constexpr barrier_variant variants[] = {
      .make = makers::of_both(make_plain<algorithm::inbox>, built<MGSYNC_WITH_CUDA, gpu_multigrid::inbox>),
      .bounded = true},
     {.name = "hub",
-     .summary = "the same, and one worker of each member releases the others",
+     .summary = "every member writes into a slot at every other; one worker of each releases the others",
      .facts = ours,
      .make = makers::of_both(make_plain<algorithm::hub>, built<MGSYNC_WITH_CUDA, gpu_multigrid::hub>),
      .bounded = true},
@@ -159,7 +159,8 @@ constexpr barrier_variant variants[] = {
      .call = call_of_library("sync() of mgsync::this_multi_grid(handle)"),
      .bounded = true},
     {.name = "library-split",
-     .summary = "the library's barrier in two calls, barrier_arrive() and barrier_wait()",
+     .summary = "the library's barrier in two calls, barrier_arrive() and barrier_wait(); --work is done "
+                "between them",
      .facts = ours,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library_split>),
      .call = call_of_library("barrier_wait(barrier_arrive()) of mgsync::this_multi_grid(handle)"),
@@ -174,7 +175,8 @@ constexpr barrier_variant variants[] = {
                        "<mgsync/multi_grid.hpp> with group_options::trace"},
      .bounded = true},
     {.name = "library-one-warp",
-     .summary = "the library's barrier by one warp of each block, for which the others wait",
+     .summary = "the library's barrier by one warp of each block, for which the others wait; --work is "
+                "theirs meanwhile",
      .facts = ours,
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::library_one_warp>),
      .call = call_of_library("sync() of mgsync::this_multi_grid(handle, mgsync::one_warp{})"),

@@ -2,10 +2,13 @@
 // Pass is what a backend gives: `using arguments`, trivially copyable; `Pass(const arguments&, const
 // device_run&)`, built by every thread; `bool operator()(std::uint32_t epoch)`, called by every thread of
 // every block, false: given up; and `static constexpr bool carries_sum`: then also `bool wrong_sum(epoch,
-// expected&, seen&)` in every thread.
+// expected&, seen&)` in every thread. A barrier behind whose wait a kernel may work has `template <class
+// Work> bool operator()(std::uint32_t epoch, Work)` too, which calls Work() by the threads that work.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "barriers/parts/algorithm/cuda_policy.hpp"
 #include "barriers/parts/round_loop/device_check.hpp"
@@ -29,6 +32,26 @@ __device__ __forceinline__ void work_ns(std::uint64_t how_long) {
   if (threadIdx.x < 32) hold_ns(how_long);
 }
 
+template <class Pass, class Work, class = void>
+struct hides_work : std::false_type {};
+template <class Pass, class Work>
+struct hides_work<Pass, Work,
+                  std::void_t<decltype(std::declval<Pass&>()(std::uint32_t{}, std::declval<Work>()))>>
+    : std::true_type {};
+
+// A timed round and its work, before it or behind its wait.
+template <class Pass>
+__device__ __forceinline__ bool pass_working(Pass& pass, const device_run& run, std::uint32_t epoch) {
+  const auto work = [&run] { hold_ns(run.work_ns - run.late_ns); };
+  if constexpr (hides_work<Pass, decltype(work)>::value) {
+    if (run.late_ns != 0) work_ns(run.late_ns);
+    return pass(epoch, work);
+  } else {
+    work_ns(run.work_ns);
+    return pass(epoch);
+  }
+}
+
 // Returns the last epoch that was arrived at. There are two instances, so that the loop without work has
 // nothing but the barrier in it. A barrier whose waits are not bounded tells its progress between stretches
 // of rounds: even a test for it in every round would add to the measured value (for NCCL's barrier of one
@@ -44,8 +67,8 @@ __device__ __forceinline__ std::uint32_t pass_rounds(Pass& pass, const device_ru
     if constexpr (!Pass::bounded) until = epoch + (last - epoch < stretch ? last - epoch : stretch);
 #pragma unroll 1
     while (ok && epoch != until) {
-      if constexpr (Works) work_ns(run.work_ns);
-      ok = pass(++epoch);
+      if constexpr (Works) ok = pass_working(pass, run, ++epoch);
+      else ok = pass(++epoch);
     }
     if constexpr (!Pass::bounded)
       if (blockIdx.x == 0 && threadIdx.x == 0)

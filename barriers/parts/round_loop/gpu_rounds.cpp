@@ -26,6 +26,7 @@ device_run gpu_rounds::run_of(const run_request& request, unsigned local) const 
   run.members = static_cast<std::uint32_t>(group_.members.size());
   run.blocks = settings_.blocks;
   run.work_ns = work_of(request, run.member, run.members) * 1000;
+  run.late_ns = run.work_ns - request.work_units * 1000;
   run.seed = static_cast<std::uint32_t>(request.seed);
   run.fault = request.fault.what == fault::kind::arrive_early   ? fault_early
               : request.fault.what == fault::kind::never_arrive ? fault_never
