@@ -43,7 +43,8 @@ std::string name_of_kernel([[maybe_unused]] const void* kernel) {
   return {};
 }
 
-launch_plan plan_of(const launch_parameters& p, unsigned blocks) {
+launch_plan plan_of(const launch_parameters& p, unsigned blocks, int ordinal) {
+  const cuda::device_scope scope(ordinal);  // or asking for the name starts the calling thread's GPU
   return {blocks, name_of_kernel(p.func), p.gridDim, p.blockDim};
 }
 

@@ -12,9 +12,10 @@
 
 namespace mgsync::library {
 
-// What CUDA calls the kernel; empty where this CUDA version does not tell.
+// What CUDA calls the kernel, asked on the calling thread's GPU; empty where this CUDA version does not tell.
 std::string name_of_kernel(const void* kernel);
-launch_plan plan_of(const launch_parameters&, unsigned blocks);
+// Of a launch on the GPU with that number.
+launch_plan plan_of(const launch_parameters&, unsigned blocks, int ordinal);
 
 // Throws usage_error if the kernel's first parameter cannot be a handle, as far as this CUDA version can
 // tell.

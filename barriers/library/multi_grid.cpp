@@ -80,7 +80,7 @@ void multi_grid::prepare(const void* kernel, dim3 blocks, dim3 threads, std::siz
   };
   const auto all = library::volume(blocks);
   state_->make_ready(all, state_->check_each_launch, may,
-                     [&] { return library::plan_of(launch_on_gpu(0), all); });
+                     [&] { return library::plan_of(launch_on_gpu(0), all, state_->ordinal(0)); });
 }
 
 void multi_grid::resize(unsigned blocks_per_gpu) {
