@@ -101,6 +101,12 @@ class group_pass {
   Group grids_;
 };
 
+// That counts who comes last.
+struct traced_pass : group_pass<order::acq_rel, multi_grid_group_traced_with_word>,
+                     round_loop::takes_registers {
+  using group_pass::group_pass;
+};
+
 // In which blocks have orders of their own: none releases, one of all the GPUs' blocks in turn, or all.
 enum class who_releases { none, one, all };
 template <who_releases Who>
@@ -157,7 +163,7 @@ class split_pass : public group_pass<order::acq_rel> {
   }
 };
 // That carries a value of every thread, whose sum is known in every round.
-class reduce_pass : public group_pass<order::acq_rel> {
+class reduce_pass : public group_pass<order::acq_rel>, public round_loop::takes_registers {
  public:
   static constexpr bool carries_sum = true;
 
@@ -191,6 +197,7 @@ class one_warp_pass {
 
   __device__ __forceinline__ one_warp_pass(const arguments& handle, const round_loop::device_run& run) {
     if (threadIdx.x < 32) new (&grids_) group(group_pass<order::acq_rel>::bound(handle, run));
+    if (threadIdx.x == 0) handle.records[blockIdx.x].watched = run.abort;
   }
   one_warp_pass(const one_warp_pass&) = delete;
   one_warp_pass& operator=(const one_warp_pass&) = delete;
@@ -355,8 +362,7 @@ creation library_split(const topology::group& group, const configuration& wanted
 }
 
 creation library_traced(const topology::group& group, const configuration& wanted, session& where) {
-  return make(group, wanted, where,
-              make_library<group_pass<order::acq_rel, multi_grid_group_traced_with_word>>);
+  return make(group, wanted, where, make_library<traced_pass>);
 }
 
 creation library_one_warp(const topology::group& group, const configuration& wanted, session& where) {

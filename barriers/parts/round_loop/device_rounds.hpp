@@ -184,9 +184,12 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
 // block's index anew in each grid.sync although there are registers enough, which costs 0.05 us. (grid.sync
 // alone is no faster without bounds, and with one block slower.)
 struct has_grid_sync {};
+// Base of a Pass whose code needs more registers than a full SM leaves a thread. With bounds they are kept in
+// memory, which its fences then wait for: not what a user's kernel of such a size has.
+struct takes_registers {};
 template <class Pass>
-__global__ void timed_rounds_of_grid_sync(const __grid_constant__ device_run run,
-                                          const __grid_constant__ typename Pass::arguments given) {
+__global__ void timed_rounds_without_bounds(const __grid_constant__ device_run run,
+                                            const __grid_constant__ typename Pass::arguments given) {
   run_timed<Pass>(run, given);
 }
 

@@ -109,13 +109,13 @@ struct device_run {
   std::uint32_t epoch;        // of the last round before this launch
   std::uint32_t rounds_done;  // on this object before this launch
   std::uint32_t work_ns;      // between rounds
-  std::uint32_t late_ns;      // of that, by which this member comes later than the others
   std::uint32_t seed;
   std::uint32_t fences;  // 1: a kernel between barriers ends with a system fence
   std::uint32_t fault;   // 0 none, 1 arrive_early, 2 never_arrive
   std::uint32_t fault_member;
   std::uint32_t fault_block;
   std::uint32_t fault_round;
+  std::uint32_t late_ns;  // of the work, by which this member comes later than the others
   std::uint64_t budget_ns;
   std::uint32_t* abort;       // host memory
   std::uint32_t* heartbeat;   // host memory: rounds that this member's block 0 arrived at

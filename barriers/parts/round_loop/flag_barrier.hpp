@@ -15,8 +15,8 @@ namespace mgsync::round_loop {
 
 template <class Pass>
 const void* timed_kernel() {
-  if constexpr (std::is_base_of_v<has_grid_sync, Pass>)
-    return reinterpret_cast<const void*>(timed_rounds_of_grid_sync<Pass>);
+  if constexpr (std::is_base_of_v<has_grid_sync, Pass> || std::is_base_of_v<takes_registers, Pass>)
+    return reinterpret_cast<const void*>(timed_rounds_without_bounds<Pass>);
   else return reinterpret_cast<const void*>(timed_rounds<Pass>);
 }
 
@@ -37,10 +37,18 @@ struct checked_form<Pass, std::void_t<typename Pass::checked_form>> {
 template <class Pass, class F>
 creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, const flag_image& image,
                            F arguments, std::shared_ptr<void> keep = {}) {
-  const gpu_team::round_kernels kernels{
+  gpu_team::round_kernels kernels{
       timed_kernel<Pass>(), reinterpret_cast<const void*>(checked_rounds<typename checked_form<Pass>::type>),
       reinterpret_cast<const void*>(recorded_rounds<typename recorded_form<Pass>::type>)};
-  if (auto reason = why_no_room(w, kernels); !reason.empty()) return {nullptr, reason, {}, {}};
+  auto no_room = why_no_room(w, kernels);
+  if constexpr (std::is_base_of_v<takes_registers, Pass>) {
+    if (!no_room.empty()) {
+      kernels.timed = reinterpret_cast<const void*>(timed_rounds<Pass>);
+      chosen += ", registers kept in memory";
+      no_room = why_no_room(w, kernels);
+    }
+  }
+  if (!no_room.empty()) return {nullptr, no_room, {}, {}};
   kernel_barrier_parts parts;
   if (!image.empty()) {
     auto flags = allocate_flags(w.group, image, w.peer_memory, w.where);
