@@ -65,7 +65,11 @@ for what; do
       checked load-grid 120 "$mgsync" --backend "$beside,multigrid:crowd,$hops,hop:arrival,hop:grid" --gpus 2 --shape 1x32 \
         --max-time "$((2 * point))ms" --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
       ;;
-    load) (cd "$folder" && for one in load-one load-grid; do [ -f "$one.json" ] || xz -dk "$one.json.xz"; done && "$mgsync" merge load-one.json load-grid.json --json load.json >/dev/null) || failed=1 ;;
+    load)
+      (cd "$folder"
+        for one in load-one load-grid; do [ -f "$one.json" ] || xz -dk "$one.json.xz"; done
+        "$mgsync" merge load-one.json load-grid.json --json load.json >/dev/null) || failed=1
+      ;;
     ranks-*)
       checked "$what" 60 mpirun --bind-to none -np "$gpus" "$mgsync" \
         --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:stream,nccl:graph,mpi:\* \
