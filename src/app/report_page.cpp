@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "barriers/backend.hpp"
 #include "mgsync/version.hpp"
 #include "src/base/printable.hpp"
 #include "src/base/units.hpp"
@@ -65,15 +66,28 @@ table endings_of(std::span<const result> results) {
   return t;
 }
 
-// How a program calls the barriers that were measured, of those that it can call.
-table calls_of(std::span<const result> results) {
-  table t{{"calls", "How a program calls them", ""}, {"barrier", "of", "call", "needs"}};
-  std::map<std::string, const known_facts*> by_name;
+// A line of what this barrier is, as `mgsync list` has it; empty for one that this program does not have.
+std::string_view summary_of(const point& one) {
+  for (const auto* b : backends())
+    if (b->name == one.subject)
+      for (const auto& v : b->variants)
+        if (v.name == one.variant) return v.summary;
+  return "";
+}
+
+// What each barrier is that was measured, and how a program calls it where it can.
+table meanings_of(std::span<const result> results) {
+  table t{{"calls", "What the barriers are, and how a program calls them",
+           "Those without a call are measured for comparison: no library offers them."},
+          {"barrier", "what it is", "of", "call", "needs"}};
+  std::map<std::string, const result*> by_name;
   for (const auto& r : results)
-    if (r.point.study == default_study && r.has_metrics() && r.verdict.passed && r.facts &&
-        !r.facts->call.empty())
-      by_name[marked_subject_of(r)] = &*r.facts;
-  for (const auto& [name, facts] : by_name) t.add({name, facts->maker, facts->call, facts->needs});
+    if (r.point.study == default_study && r.has_metrics()) by_name[marked_subject_of(r)] = &r;
+  for (const auto& [name, r] : by_name) {
+    const auto fact = [of = r](std::string known_facts::*one) { return of->facts ? (*of->facts).*one : ""; };
+    t.add({name, std::string(summary_of(r->point)), fact(&known_facts::maker), fact(&known_facts::call),
+           fact(&known_facts::needs)});
+  }
   return t;
 }
 
@@ -187,7 +201,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
       found.shown.tables.push_back(std::move(shown.tables.front()));
       shown.tables.erase(shown.tables.begin());
     }
-    if (one.of->name == default_study) shown.add(calls_of(m.results));
+    if (one.of->name == default_study) shown.add(meanings_of(m.results));
     p.sections.push_back({fmt::format("{}{}", prefix, one.of->name),
                           fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title),
                           std::move(shown), commands_of(all, m, one.of->name), prefix, std::move(above)});

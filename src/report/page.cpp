@@ -20,6 +20,8 @@ void add_term(std::string& text, std::string_view name, const std::string& value
   if (!value.empty()) text += fmt::format("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
 }
 
+constexpr std::size_t most_files_in_sight = 3;
+
 // `folded`: one of many.
 std::string html_file(const page_file& f, std::size_t number, bool folded) {
   const auto& m = f.machine;
@@ -48,6 +50,15 @@ std::string html_file(const page_file& f, std::size_t number, bool folded) {
   text += "<details><summary>settings, driver, clocks, variables</summary><dl>";
   for (const auto& [what, value] : f.settings) add_term(text, what, value);
   return (text + "</dl></details>\n").append(end);
+}
+
+std::string html_files(const page& p) {
+  if (p.files.empty()) return "";
+  const bool many = p.files.size() > most_files_in_sight;
+  std::string text = "<section id=\"environment\"><h2>Where and how it was measured</h2>\n";
+  if (many) text += fmt::format("<details><summary>{} files</summary>\n", p.files.size());
+  for (std::size_t i = 0; i < p.files.size(); ++i) text += html_file(p.files[i], i + 1, many);
+  return text + (many ? "</details></section>\n" : "</section>\n");
 }
 
 std::string html_contents(const page& p) {
@@ -147,10 +158,7 @@ std::string to_html(const page& whole) {
           html_section(p.verdict, colors, "verdict", &first, p.brief) + html_pages(p);
   for (const auto& s : p.sections)
     if (!is_empty(s)) text += html_section(s, colors, "", nullptr, p.brief);
-  text += html_drawings(p) + html_attachments(whole) + html_rows(whole);
-  if (!p.files.empty()) text += "<section id=\"environment\"><h2>Where and how it was measured</h2>\n";
-  for (std::size_t i = 0; i < p.files.size(); ++i) text += html_file(p.files[i], i + 1, p.files.size() > 3);
-  if (!p.files.empty()) text += "</section>\n";
+  text += html_drawings(p) + html_attachments(whole) + html_rows(whole) + html_files(p);
   text += fmt::format("<footer><p class=\"soft\">Written by {}. The summaries, and the medians of "
                       "all batches unless they are very many, are in this file as JSON, in the element "
                       "\"mgsync-data\". Latency is the median over batches, with its 95 % confidence "
