@@ -182,7 +182,8 @@ void multi_grid::state::launch_all(unsigned blocks,
     launches = all();
     check_launches(launches.data(), static_cast<unsigned>(launches.size()));
   };
-  make_ready(blocks, check_each_launch, may, [&] { return library::plan_of(launches.front(), blocks, ordinal(0)); });
+  make_ready(blocks, check_each_launch, may,
+             [&] { return library::plan_of(launches.front(), blocks, ordinal(0)); });
   for (unsigned l = 0; l < launches.size(); ++l) try {
       start_kernel(launches[l], l);
     } catch (...) {
