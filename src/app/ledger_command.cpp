@@ -18,7 +18,11 @@ constexpr std::string_view accepted = "results (--json or --store), ledgers (--i
 
 std::vector<ledger_entry> entries_of(const std::string& name) {
   const auto text = read_text(name, accepted);
-  return is_ledger(text) ? read_ledger(text, name) : ledger_entries(result_file_of(name, text).document);
+  if (is_ledger(text)) return read_ledger(text, name);
+  const auto document = result_file_of(name, text).document;
+  if (is_merged(document))
+    say("mgsync: {} was merged of other files, and its rounds count with those: name them instead\n", name);
+  return ledger_entries(document);
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ expect_text '3 processes only' "$work/out"
 valid_json "$work/merged" results 0 metrics latency raw 2
 passed "merge --over-processes"
 
+"$mgsync" ledger "$work/merged" >"$work/out" 2>"$work/err"
+expect_code $? 0 "a ledger of what was merged"
+expect_text 'merged of other files' "$work/err"
+"$mgsync" ledger "$work"/run-[123] >"$work/out" 2>"$work/err"
+expect_text '^ +multigrid:central .* 3[0-9][0-9] ' "$work/out"
+[ ! -s "$work/err" ] || fail "a ledger of what was measured says: $(cat "$work/err")"
+passed "a ledger counts what was merged once"
+
 for wrong in 0 -1 many; do
   "$mgsync" "${quick[@]}" --processes "$wrong" >"$work/out" 2>"$work/err"
   expect_code $? 2 "--processes $wrong"

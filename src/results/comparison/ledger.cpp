@@ -32,9 +32,11 @@ std::string code_of(const json_document& document, const result& r) {
 
 }  // namespace
 
+bool is_merged(const json_document& document) { return document.settings.contains("merged_1"); }
+
 std::vector<ledger_entry> ledger_entries(const json_document& document) {
   std::vector<ledger_entry> all;
-  if (document.settings.contains("merged_1")) return all;
+  if (is_merged(document)) return all;
   const auto run = hex(fnv1a_64(fmt::format("{} {} {}", document.started, document.seed, document.command)));
   for (const auto& r : document.results) {
     const auto& v = r.verdict;

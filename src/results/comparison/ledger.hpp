@@ -40,6 +40,8 @@ void fields(auto& way, ledger_entry& e) {
   way.may("violations", e.violations);
 }
 
+// Made of several by mgsync merge.
+bool is_merged(const json_document&);
 // What a document's checks are worth to a ledger. A check that did not catch its positive control counts only
 // if it found violations. Nothing of a merged document, whose runs count by themselves.
 std::vector<ledger_entry> ledger_entries(const json_document&);
