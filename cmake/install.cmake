@@ -6,10 +6,12 @@ install(TARGETS mgsync RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 
 # What `mgsync compare --reference` holds a node against: results of machines that were found good, beside the program
 # as it is installed and as it is built.
-set(reference_results h100x1/all-backends.json.xz h100x1/barriers.json.xz h200x1/barriers.json.xz h200x1/grid-barriers.json.xz
-  h200x1/reference-1.json.xz h200x1/reference-2.json.xz h200x1/reference-3.json.xz h200x2/barriers.json.xz h200x2/library.json.xz
-  h200x2/sweep.json.xz h200x2/h200x2.machine h200x4/all-backends.json.xz h200x4/barriers.json.xz h200x4/library.json.xz h200x4/h200x4.machine
-  host64/one-process.json.xz)
+set(reference_results h100x2/h100x2.machine h200x2/h200x2.machine h200x4/h200x4.machine)
+foreach(name h100x1/barriers h100x1/reference-1 h100x1/reference-2 h100x1/reference-3 h100x2/barriers h100x2/library h200x1/barriers
+    h200x1/grid-barriers h200x1/reference-1 h200x1/reference-2 h200x1/reference-3 h200x2/barriers h200x2/library h200x2/reference-1
+    h200x2/reference-2 h200x2/reference-3 h200x2/sweep h200x4/all-backends h200x4/barriers h200x4/library host64/one-process)
+  list(APPEND reference_results "${name}.json.xz")
+endforeach()
 file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/reference") # of a list that was another
 foreach(file IN LISTS reference_results)
   configure_file("docs/results/${file}" "${PROJECT_BINARY_DIR}/reference/${file}" COPYONLY)

@@ -67,12 +67,19 @@ class Row:
     samples: Dict[str, List[Optional[float]]]  # columns of equal length, in the order of measuring
     notes: List[str]
     machine: Dict[str, Any] = field(repr=False)
+    facts: Dict[str, Any] = field(default_factory=dict, repr=False)  # what a barrier is; empty in older files
     file: str = ""
 
     @property
     def name(self):
         """"multigrid:library"; a study's subject without variants: "launch"."""
         return f"{self.subject}:{self.variant}" if self.variant else self.subject
+
+    @property
+    def orders_less(self):
+        """Whether it joins not all of its members, or orders not all of memory, and so is not ranked among barriers. False where the file
+        does not tell."""
+        return bool(self.facts) and (self.facts["extent"] != "everything" or self.facts["order"] not in ("both", "inside nodes"))
 
     @property
     def shape(self):
@@ -144,7 +151,7 @@ def _row(result, machine, file):
     return Row(**asked, axes={name: axis["value"] for name, axis in result["axes"].items()}, status=result["status"], reason=result["reason"],
                verdict=_verdict(result["verdict"]), metrics={name: _metric(one) for name, one in result["metrics"].items()},
                quantities={name: Quantity(one["unit"], one["values"]) for name, one in result.get("quantities", {}).items()},
-               samples=result.get("samples") or {}, notes=result.get("notes", []), machine=machine, file=file)
+               samples=result.get("samples") or {}, notes=result.get("notes", []), machine=machine, facts=result.get("facts") or {}, file=file)
 
 
 def read(*files):

@@ -129,6 +129,14 @@ class Reader(unittest.TestCase):
             self.assertTrue(all(row.study for row in table), file)
         self.assertGreater(read, 20)
 
+    def test_what_orders_less_says_so(self):
+        table = mgsync.read(RESULTS / "h200x2/barriers.json.xz").where(members=2, shape="1x32")
+        less = {row.name for row in table if row.orders_less}
+        self.assertIn("multigrid:library-none", less)
+        self.assertIn("nccl:stream", less)
+        self.assertFalse(less & {"multigrid:library", "multigrid:vendor", "openmp:runtime"})
+        self.assertFalse(any(row.orders_less for row in mgsync.read(RESULTS / "h200x4/library-before.json.xz")))
+
     def test_the_page_s_example_runs(self):
         page = (ROOT / "integrations/python/README.md").read_text()
         example = page.split("```python\n", 1)[1].split("```", 1)[0]
