@@ -2,6 +2,7 @@
 // beside the others' makers.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 namespace mgsync::barriers {
 namespace {
 
+constexpr std::size_t most_bars = 20;      // of one picture, but for barriers that a program can call
 constexpr std::size_t most_pictures = 12;  // of one evaluation: --where chooses among more groups and shapes
 
 // One group at one shape.
@@ -31,7 +33,18 @@ std::string name_of_cell(const point& p) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-bar_chart ranked(const frame<result>& rows) {
+// Of many rows, the fastest first: the barriers that a program can call, and of each backend the fastest of
+// the others.
+frame<result> shown_of(const frame<result>& rows) {
+  if (rows.size() <= most_bars) return rows;
+  std::set<std::string> others;
+  return where(rows, [&](const result& r) {
+    return (is_callable(r) && is_compared(r)) || others.insert(r.point.subject).second;
+  });
+}
+
+bar_chart ranked(const frame<result>& all) {
+  const auto rows = shown_of(all);
   const auto& p = rows.front()->point;
   const auto shape = format_shape(p), under = circumstances_of(p);
   bar_chart chart{
@@ -44,6 +57,9 @@ bar_chart ranked(const frame<result>& rows) {
                   "barrier, was not shown to be one, or has one batch only, and so no interval (?)."},
       .values = {"latency (us)"},
       .in_terminal = true};
+  if (rows.size() < all.size())
+    chart.heading.caption += fmt::format(" Left out: {} more that no program can call, or that order less.",
+                                      all.size() - rows.size());
   for (const auto* r : rows) {
     const auto& m = first_metric(*r);
     const bool alone = m.of_one_batch();

@@ -109,4 +109,22 @@ TEST(ranked, needs_two_barriers_to_rank) {
   EXPECT_TRUE(e.figures.empty());
 }
 
+TEST(ranked, of_many_rows_shows_what_can_be_called_and_the_fastest_of_the_others) {
+  std::vector all{two_gpus("multigrid", "library", 2.1), two_gpus("multigrid", "vendor", 4.2)};
+  for (int i = 0; i < 19; ++i) all.push_back(two_gpus("peers", "form-" + std::to_string(i), 3.0 + i));
+  evaluation e;
+  add_ranked(all, e);
+  const auto* many = ranked_of(e);
+  ASSERT_NE(many, nullptr);
+  std::vector<std::string> names;
+  for (const auto& bar : many->bars) names.push_back(bar.subject);
+  EXPECT_EQ(names, (std::vector<std::string>{"multigrid:library", "peers:form-0", "multigrid:vendor"}));
+  EXPECT_NE(many->heading.caption.find("Left out: 18 more"), std::string::npos) << many->heading.caption;
+  all.pop_back();
+  evaluation fewer;
+  add_ranked(all, fewer);
+  ASSERT_NE(ranked_of(fewer), nullptr);
+  EXPECT_EQ(ranked_of(fewer)->bars.size(), 20u);
+}
+
 }}  // namespace mgsync::barriers
