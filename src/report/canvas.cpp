@@ -29,6 +29,13 @@ std::vector<std::string> names_in(const figure& one) {
   return names;
 }
 
+// What the picture is about: the first bar that is compared. Empty where its bars are of no subject.
+std::string answer_of(const bar_chart& bars) {
+  const auto found =
+      std::ranges::find_if(bars.bars, [](const bar& one) { return !one.reference && !one.subject.empty(); });
+  return found == bars.bars.end() ? "" : found->subject;
+}
+
 }  // namespace
 
 palette::palette(const std::vector<pictures>& sections) {
@@ -72,6 +79,21 @@ void palette::add(const pictures& section) {
     }
   }
   std::ranges::stable_sort(names, std::greater<>(), &std::pair<std::string, int>::second);
+  // The first of a ranked picture is among them, if it is a curve anywhere.
+  const auto is_curve = [&](const std::string& name) {
+    return std::ranges::any_of(section, [&](const auto* one) {
+      const auto* c = std::get_if<chart>(one);
+      return c != nullptr && std::ranges::find(c->curves, name, &curve::name) != c->curves.end();
+    });
+  };
+  for (const auto* one : section) {
+    const auto* bars = std::get_if<bar_chart>(one);
+    const auto answer = bars == nullptr ? "" : answer_of(*bars);
+    const auto last = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), colored - 1));
+    const auto is_answer = [&](const auto& each) { return each.first == answer; };
+    if (!answer.empty() && is_curve(answer) && std::none_of(names.begin(), last, is_answer))
+      names.emplace(last, answer, 0);
+  }
   names.resize(std::min(names.size(), colored));
   std::set<std::size_t> taken;  // in this section
   for (const auto& name : all)

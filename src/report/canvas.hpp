@@ -20,8 +20,9 @@ namespace mgsync::report {
 inline constexpr std::size_t colored = 8;
 
 // The colours of what was measured, on a whole page: a name has one colour wherever it stands, and no two
-// names that stand in one picture share one. Of more names than there are colours, those that stand in most
-// pictures of their section have them, and those of charts with few curves; the others are grey.
+// names that stand in one picture share one. Of more names than there are colours, the first of each ranked
+// picture, those that stand in most pictures of their section, and those of charts with few curves have them;
+// the others are grey.
 class palette {
  public:
   using pictures = std::vector<const figure*>;

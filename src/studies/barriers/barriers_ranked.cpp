@@ -34,12 +34,13 @@ std::string name_of_cell(const point& p) {
 }
 
 // Of many rows, the fastest first: the barriers that a program can call, and of each backend the fastest of
-// the others.
+// the others, and of those that order less.
 frame<result> shown_of(const frame<result>& rows) {
   if (rows.size() <= most_bars) return rows;
-  std::set<std::string> others;
+  std::set<std::pair<std::string, bool>> others;
   return where(rows, [&](const result& r) {
-    return (is_callable(r) && is_compared(r)) || others.insert(r.point.subject).second;
+    const bool compared = is_compared(r);
+    return (compared && is_callable(r)) || others.emplace(r.point.subject, compared).second;
   });
 }
 
@@ -59,7 +60,7 @@ bar_chart ranked(const frame<result>& all) {
       .in_terminal = true};
   if (rows.size() < all.size())
     chart.heading.caption += fmt::format(" Left out: {} more that no program can call, or that order less.",
-                                      all.size() - rows.size());
+                                         all.size() - rows.size());
   for (const auto* r : rows) {
     const auto& m = first_metric(*r);
     const bool alone = m.of_one_batch();

@@ -155,6 +155,20 @@ TEST(palette, two_names_of_a_picture_share_no_colour_and_the_most_used_have_them
   EXPECT_TRUE(apart.of("new a") && apart.of("old 7")) << "sections have all colours each";
 }
 
+TEST(palette, the_first_of_a_ranked_picture_has_a_colour_whatever_else_is_measured) {
+  chart many{{"c", "c"}, {"x"}, {"y"}, {}};
+  for (int i = 0; i < 12; ++i) many.curves.push_back({"other " + std::to_string(i), {{1, 1}, {2, 2}}});
+  many.curves.push_back({"answer", {{1, 1}, {2, 2}}});
+  bar_chart ranking{{"r", "r"}, {"x"}};
+  ranking.bars.push_back({.name = "less", .parts = {1}, .reference = true, .subject = "less"});
+  ranking.bars.push_back({.name = "answer", .parts = {2}, .subject = "answer"});
+  const figure ranked(ranking), curves(many);
+  const palette colors(palette::pictures{&ranked, &curves});
+  EXPECT_TRUE(colors.of("answer"));
+  EXPECT_FALSE(colors.of("less"));
+  EXPECT_FALSE(palette(palette::pictures{&curves}).of("answer"));
+}
+
 TEST(palette, names_that_meet_in_one_picture_differ_though_sections_coloured_them_apart) {
   const auto of_names = [](const std::string& kind, int count) {
     chart c{{"c", "c"}, {"x"}, {"y"}, {}};
