@@ -106,4 +106,39 @@ void add_late(std::span<const result> all, evaluation& e) {
   }
 }
 
+// What a program calls that hands over no data: the fastest that joins all and orders nothing, beside what
+// orders all by the same maker.
+void add_unordered(std::span<const result> all, evaluation& e) {
+  const auto passed = where(all, is_measured_of(default_study), is_idle, is_callable, [](const result& r) {
+    return r.verdict.passed && r.facts && !first_metric(r).of_one_batch() &&
+           r.facts->extent == fact::extent::everything && r.point.members > 1 &&
+           circumstances_of(r.point).empty();
+  });
+  const auto unordered = where(passed, [](const result& r) { return r.facts->order == fact::order::none; });
+  for (const auto& [device, here] : by(unordered, [](const result& r) { return r.point.device; })) {
+    const auto place = [](const result& r) {
+      return std::tuple(-r.point.members, r.point.number(axes::blocks).has_value(), place_of_shape(r.point),
+                        median_of(r));
+    };
+    const auto& told = **std::ranges::min_element(here, {}, [&](const auto* r) { return place(*r); });
+    const auto* ordered = least(where(passed,
+                                      [&](const result& r) {
+                                        return !r.orders_less() && r.facts->maker == told.facts->maker &&
+                                               r.point.device == told.point.device &&
+                                               r.point.members == told.point.members &&
+                                               format_shape(r.point) == format_shape(told.point);
+                                      }),
+                                median_of);
+    if (ordered == nullptr || !is_shown_slower(told, *ordered)) continue;
+    e.sentences.push_back(
+        fmt::format("Where a step hands over no data, on {}{}{} is enough, by {}: {:.4g} us in place of "
+                    "{:.4g} for {}. All "
+                    "come, and no memory is ordered.",
+                    count_of_members(told.point),
+                    format_shape(told.point).empty() ? " " : " at " + format_shape(told.point) + " ",
+                    subject_of(told.point), told.facts->call, median_of(told), median_of(*ordered),
+                    subject_of(ordered->point)));
+  }
+}
+
 }  // namespace mgsync::barriers

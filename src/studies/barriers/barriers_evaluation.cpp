@@ -267,6 +267,7 @@ evaluation evaluate(std::span<const result> all) {
   add_shapes(all, e);
   add_maps(all, e);
   add_late(all, e);
+  add_unordered(all, e);
   add_loads(all, e);
   return e;
 }

@@ -67,6 +67,9 @@ std::string price_per_block(const std::vector<const result*>& over_shapes,
                             const std::vector<const result*>& beside);
 // Adds a sentence: what a member that comes late costs, where that was measured.
 void add_late(std::span<const result>, evaluation&);
+// Adds a sentence: what a step that hands over no data may call instead, and what that saves, where it was
+// measured.
+void add_unordered(std::span<const result>, evaluation&);
 // Adds barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);
 

@@ -158,19 +158,23 @@ std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes&
   const auto& m = first_metric(r);
   const auto under = circumstances_of(r.point), shape = format_shape(r.point);
   const auto ties = ties_of(r, callable ? shown->callable : shown->all);
+  const auto is_usual = [&](const auto* one) { return subject_of(one->point) == usual; };
+  const bool without_usual =
+      !under.empty() && !usual.empty() && r.point.ranks <= 1 && std::ranges::none_of(shown->all, is_usual);
   std::string text = fmt::format(
       "On {}{}, {}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")",
       !callable
           ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most.first)
-      : r.doubts.empty() ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
-                         : fmt::format("{} is the fastest barrier that a program can call", most.first));
+      : r.doubts.empty() && !without_usual
+          ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+          : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
+                        without_usual ? " of those that were measured so" : ""));
   if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most.second, shapes.size());
-  text += fmt::format(": {:.4g} us{} (95 % interval {:.4g} - {:.4g})", m.median,
+  text += fmt::format(": {:.4g} us{}{} (95 % interval {:.4g} - {:.4g})", m.median,
+                      r.point.find(axes::work) == nullptr ? "" : " beyond the work",
                       shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
   if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
-  const auto is_usual = [&](const auto* one) { return subject_of(one->point) == usual; };
-  if (!under.empty() && !usual.empty() && r.point.ranks <= 1 && std::ranges::none_of(shown->all, is_usual))
-    text += fmt::format("; {} was not measured so", usual);
+  if (without_usual) text += fmt::format("; {}, the fastest otherwise, was not", usual);
   if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
   return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") +
          beside_the_vendor(shapes);
