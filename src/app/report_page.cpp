@@ -240,8 +240,9 @@ std::string subtitle_of(const report_files& all, std::size_t files) {
     machines.insert(fmt::format("{}", fmt::join(parts, " ")));
     programs.insert(m.mgsync);
   }
-  auto text = fmt::format("{}, measured {}", counted(files, "file"),
-                          days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  auto text =
+      fmt::format("{}, measured {}", counted(all.measured.empty() ? files : all.measured.size(), "file"),
+                  days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
   if (machines.size() > 1) text += fmt::format(" on {}", counted(machines.size(), "machine"));
   if (programs.size() > 1) text += fmt::format(" by {} of mgsync", counted(programs.size(), "build"));
   return text;
@@ -252,7 +253,8 @@ void add_acceptances(report::page& p, const std::vector<acceptance>& accepted) {
   fleet all;
   for (const auto& one : accepted) all.add(one);
   page_section s{"acceptances", "Acceptances", evaluate(all).shown, {}, ""};
-  p.verdict.shown.sentences.push_back(s.shown.sentences.front());
+  auto& said = p.verdict.shown.sentences;  // behind the headline
+  said.insert(said.begin() + (said.empty() ? 0 : 1), s.shown.sentences.front());
   p.sections.push_back(std::move(s));
 }
 

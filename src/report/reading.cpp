@@ -50,7 +50,7 @@ std::string reading(const bar_chart& c) {
     text +=
         fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
   const bool overlap = first.high && next.low && *next.low <= *first.high;
-  text += overlap ? fmt::format("; that {} is slower was not shown", next.name)
+  text += overlap ? fmt::format("; no difference was shown to {}", next.name)
                   : fmt::format("; {} takes {}", next.name, longer(sum_of(next) / least));
   if (full.size() > 2)
     text += fmt::format("{} {} takes {}", overlap ? ";" : ", and", last.name, longer(sum_of(last) / least));
