@@ -186,8 +186,8 @@ class reduce_pass : public group_pass<order::acq_rel>, public round_loop::takes_
   std::uint32_t first_, total_ = 0;
   const round_loop::device_run& run_;
 };
-// By one warp of each block. The others, if there are any, wait for it at the block's barrier, and the second
-// works before.
+// By one warp of each block. The others, if there are any, wait for it at the block's barrier; the second
+// warp does the work before it waits there.
 class one_warp_pass {
  public:
   static constexpr bool bounded = true;

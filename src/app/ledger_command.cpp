@@ -21,7 +21,8 @@ std::vector<ledger_entry> entries_of(const std::string& name) {
   if (is_ledger(text)) return read_ledger(text, name);
   const auto document = result_file_of(name, text).document;
   if (is_merged(document))
-    say("mgsync: {} was merged of other files, and its rounds count with those: name them instead\n", name);
+    say("mgsync: {} was merged from other files; its rounds are counted from those, so name those files\n",
+        name);
   return ledger_entries(document);
 }
 

@@ -78,13 +78,19 @@ std::string_view summary_of(const point& one) {
 // What each barrier is that was measured, and how a program calls it where it can.
 table meanings_of(std::span<const result> results) {
   table t{{"calls", "What the barriers are, and how a program calls them",
-           "Those without a call are measured for comparison: no library offers them."},
+           "Where no call stands, a program cannot call the barrier as it was measured, or it failed here."},
           {"barrier", "what it is", "of", "call", "needs"}};
   std::map<std::string, const result*> by_name;
   for (const auto& r : results)
-    if (r.point.study == default_study && r.has_metrics()) by_name[marked_subject_of(r)] = &r;
+    if (r.point.study == default_study && r.has_metrics()) {
+      auto& known = by_name[marked_subject_of(r)];
+      const auto tells = [](const result& one) { return one.facts && one.verdict.passed; };
+      if (known == nullptr || (tells(r) && !tells(*known))) known = &r;
+    }
   for (const auto& [name, r] : by_name) {
-    const auto fact = [of = r](std::string known_facts::*one) { return of->facts ? (*of->facts).*one : ""; };
+    const auto fact = [of = r](std::string known_facts::*one) {
+      return of->facts && of->verdict.passed ? (*of->facts).*one : "";
+    };
     t.add({name, std::string(summary_of(r->point)), fact(&known_facts::maker), fact(&known_facts::call),
            fact(&known_facts::needs)});
   }

@@ -39,7 +39,7 @@ passed "merge --over-processes"
 
 "$mgsync" ledger "$work/merged" >"$work/out" 2>"$work/err"
 expect_code $? 0 "a ledger of what was merged"
-expect_text 'merged of other files' "$work/err"
+expect_text 'merged from other files' "$work/err"
 "$mgsync" ledger "$work"/run-[123] >"$work/out" 2>"$work/err"
 expect_text '^ +multigrid:central .* 3[0-9][0-9] ' "$work/out"
 [ ! -s "$work/err" ] || fail "a ledger of what was measured says: $(cat "$work/err")"

@@ -2,8 +2,8 @@
 // Pass is what a backend gives: `using arguments`, trivially copyable; `Pass(const arguments&, const
 // device_run&)`, built by every thread; `bool operator()(std::uint32_t epoch)`, called by every thread of
 // every block, false: given up; and `static constexpr bool carries_sum`: then also `bool wrong_sum(epoch,
-// expected&, seen&)` in every thread. A barrier behind whose wait a kernel may work has `template <class
-// Work> bool operator()(std::uint32_t epoch, Work)` too, which calls Work() by the threads that work.
+// expected&, seen&)` in every thread. A barrier whose wait can hide work also has `template <class Work> bool
+// operator()(std::uint32_t epoch, Work)`, which calls Work() in the threads that do it.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct hides_work<Pass, Work,
                   std::void_t<decltype(std::declval<Pass&>()(std::uint32_t{}, std::declval<Work>()))>>
     : std::true_type {};
 
-// A timed round and its work, before it or behind its wait.
+// A timed round with its work, done before the barrier or while it waits.
 template <class Pass>
 __device__ __forceinline__ bool pass_working(Pass& pass, const device_run& run, std::uint32_t epoch) {
   const auto work = [&run] { hold_ns(run.work_ns - run.late_ns); };
@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(most_threads, resident_at_most_threads)
 // block's index anew in each grid.sync although there are registers enough, which costs 0.05 us. (grid.sync
 // alone is no faster without bounds, and with one block slower.)
 struct has_grid_sync {};
-// Base of a Pass whose code needs more registers than a full SM leaves a thread. With bounds they are kept in
-// memory, which its fences then wait for: not what a user's kernel of such a size has.
+// Base of a Pass whose code needs more registers than a full SM leaves a thread. With bounds the rest is kept
+// in memory, and the pass's fences wait for that; a user's kernel of this size has them in registers.
 struct takes_registers {};
 template <class Pass>
 __global__ void timed_rounds_without_bounds(const __grid_constant__ device_run run,

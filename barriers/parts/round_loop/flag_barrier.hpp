@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -44,7 +45,8 @@ creation make_flag_barrier(const flag_barrier_request& w, std::string chosen, co
   if constexpr (std::is_base_of_v<takes_registers, Pass>) {
     if (!no_room.empty()) {
       kernels.timed = reinterpret_cast<const void*>(timed_rounds<Pass>);
-      chosen += ", registers kept in memory";
+      // Ahead of the colon, behind which tables do not show it.
+      chosen.insert(std::min(chosen.find(':'), chosen.size()), ", registers kept in memory");
       no_room = why_no_room(w, kernels);
     }
   }

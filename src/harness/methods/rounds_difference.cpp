@@ -81,18 +81,29 @@ std::optional<step> rounds_difference::next(std::chrono::nanoseconds spent) {
 void rounds_difference::take(const step& asked, std::span<const seen> came) {
   if (asked.preparing) {
     // Of the runs the shortest, since one that something else held up says nothing about the rounds.
-    double shortest = std::numeric_limits<double>::infinity();
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0, worked_us = 0;
     for (const auto& run : came) {
       const double us = value_of(run, settings_.value);
       pilot_.push_back({static_cast<std::uint32_t>(run.done.count), std::max(us, 1e-3)});
       const double worked = run.values.contains("worked_us") ? value_of(run, "worked_us") : 0;
-      shortest = std::min(shortest, std::max(us, (us + worked) / settings_.most_work));
+      const double long_us = std::max(us, (us + worked) / settings_.most_work);
+      shortest = std::min(shortest, long_us);
+      longest = std::max(longest, long_us);
+      worked_us = worked / static_cast<double>(run.done.count);
     }
     pilot_rounds_ *= 4;
-    if (shortest > settings_.long_enough_us || pilot_rounds_ > settings_.most_pilot_rounds) {
+    constexpr double far_too_long = 50;  // times as long as is enough, whatever the shortest run took
+    if (shortest > settings_.long_enough_us || longest > far_too_long * settings_.long_enough_us ||
+        pilot_rounds_ > settings_.most_pilot_rounds) {
       auto wanted = settings_.lengths;
       wanted.precision = settings_.stopping.precision;
       chosen_ = choose_rounds(pilot_, wanted);
+      if (worked_us > 0) {
+        const double most = std::max(4.0, wanted.longest_run_us * settings_.most_work / worked_us);
+        if (chosen_->rounds_long > most)
+          *chosen_ = {std::min(chosen_->rounds_short, static_cast<std::uint32_t>(most / 4)),
+                      static_cast<std::uint32_t>(most)};
+      }
     }
     return;
   }
