@@ -89,12 +89,9 @@ pilot_line fit(std::span<const pilot_run> pilot) {
     by_rounds[run.rounds].push_back(run.duration_us);
   }
   pilot_line line;
-  // By what one run that was held up does not move: of three values the middle lies 0.85 sigma above the
-  // least.
-  std::vector<double> above_the_least;
+  // With those that were held up: where that happens short runs would be lost in it, so they are made longer.
   for (const auto& [rounds, durations] : by_rounds)
-    above_the_least.push_back(median(durations) - minimum(durations));
-  line.sigma_us = 1.18 * median(above_the_least);
+    line.sigma_us = std::max(line.sigma_us, spread(durations));
   const auto& [fewest, shortest] = *by_rounds.begin();
   const auto& [most, longest] = *by_rounds.rbegin();
   // The longest run's whole time divided by its rounds: an upper bound of the latency, and the estimate where

@@ -229,7 +229,7 @@ TEST(rounds_difference, stops_for_time_and_goes_on_from_an_earlier_command) {
   EXPECT_GT(goes_on.samples().size(), asked.samples().size());
 }
 
-// A run that is held up, one of three in each step of the pilot, does not lengthen the runs that count.
+// A pilot two of whose three runs are held up in each step asks for no endless runs.
 TEST(rounds_difference, takes_no_held_up_run_for_the_rounds) {
   rounds_difference asked({.stopping = {.max_time = 1s}});
   constexpr double cost_us = 3, latency_us = 0.065;
@@ -238,10 +238,10 @@ TEST(rounds_difference, takes_no_held_up_run_for_the_rounds) {
   carry_out(asked, [&](const run_order& o, const step& its) {
     const double us = cost_us + latency_us * static_cast<double>(o.count);
     if (!its.preparing) longest = std::max(longest, us);
-    const bool held_up = its.preparing && runs++ % 3 == 1;
+    const bool held_up = its.preparing && runs++ % 3 != 1;
     return with(o, {{"duration_us", {held_up ? us + 4000 : us}}});
   });
-  EXPECT_LE(longest, 2000);
+  EXPECT_LE(longest, 20'000 * 1.01);
 }
 
 // Nor is it endless where some runs are short by luck, or where work that is not counted hides the rounds.
