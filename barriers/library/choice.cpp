@@ -53,7 +53,7 @@ multi_grid_handle describe(const algorithm::grid_choice& choice, std::uint32_t* 
 algorithm::flag_image image_of(const algorithm::grid_choice& choice, unsigned blocks) {
   auto image = choice.counter ? algorithm::spread_image(blocks, choice.spread)
                               : algorithm::relay_image(blocks, choice.relay);
-  algorithm::append_carrier(image, {blocks});
+  algorithm::append_carried_values(image, {blocks});
   return image;
 }
 

@@ -163,8 +163,16 @@ class multi_grid_relay_addresses {
     return multi_grid_addresses::share_of_counter(handle_, lane() & (handle_.counters - 1));
   }
   __device__ __forceinline__ word& split() const {
-    return *multi_grid_addresses::line(handle_, relay_layout{}.split());
+    return *multi_grid_addresses::line(handle_, relay_layout{}.split(my_counter()));
   }
+  __device__ __forceinline__ word& split_of_all() const {
+    return *multi_grid_addresses::line(handle_, relay_layout{}.split_of_all());
+  }
+  __device__ __forceinline__ unsigned split_share() const {
+    return multi_grid_addresses::share_of_counter(handle_, my_counter());
+  }
+  // A member of several counters has more blocks than these.
+  __device__ __forceinline__ unsigned splits() const { return handle_.counters; }
   template <class F>
   __device__ __forceinline__ void each_counter(F f) const {
     if (lane() < handle_.counters) f(*sum(0), share(0));
@@ -187,6 +195,11 @@ class multi_grid_relay_addresses {
   __device__ __forceinline__ outbox out() const { return {handle_, state_, words_.out_}; }
 
  private:
+  // The number of the counter at which the block arrives.
+  __device__ __forceinline__ unsigned my_counter() const {
+    return static_cast<unsigned>(words_.arrival_ - handle_.own) /
+           (relay_layout::stride * multi_grid_addresses::words_of_line);
+  }
   // Read anew in every round (volatile), so that values derived from it are not kept in registers.
   __device__ __forceinline__ static unsigned lane() {
     unsigned mine;

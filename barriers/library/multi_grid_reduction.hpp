@@ -6,6 +6,7 @@
 
 #include "barriers/library/multi_grid_addresses.hpp"
 #include "barriers/parts/algorithm/carrier.hpp"
+#include "barriers/parts/algorithm/cuda_operations.hpp"
 #include "barriers/parts/algorithm/relay.hpp"
 #include "barriers/parts/algorithm/spread_counter.hpp"
 
@@ -43,6 +44,30 @@ struct by_or {
   }
 };
 
+#if (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800) &&                                                     \
+    !defined(__CUDA__)  // clang 16 has no __reduce_add_sync
+namespace algorithm {
+
+// A macro, as the instruction's name is what they differ by.
+#define MGSYNC_OF_WARP(Op, T, instruction)                                                                   \
+  template <>                                                                                                \
+  struct of_warp<Op, T> {                                                                                    \
+    static constexpr bool known = true;                                                                      \
+    __device__ __forceinline__ static T made(T v) { return instruction(~0u, v); }                            \
+  };
+MGSYNC_OF_WARP(by_sum, std::uint32_t, __reduce_add_sync)
+MGSYNC_OF_WARP(by_sum, std::int32_t, __reduce_add_sync)
+MGSYNC_OF_WARP(by_min, std::uint32_t, __reduce_min_sync)
+MGSYNC_OF_WARP(by_min, std::int32_t, __reduce_min_sync)
+MGSYNC_OF_WARP(by_max, std::uint32_t, __reduce_max_sync)
+MGSYNC_OF_WARP(by_max, std::int32_t, __reduce_max_sync)
+MGSYNC_OF_WARP(by_and, std::uint32_t, __reduce_and_sync)
+MGSYNC_OF_WARP(by_or, std::uint32_t, __reduce_or_sync)
+#undef MGSYNC_OF_WARP
+
+}  // namespace algorithm
+#endif
+
 // What a barrier that carries values returns; false as sync() does, and `value` is none then.
 template <class T>
 struct reduced {
@@ -53,16 +78,55 @@ struct reduced {
 
 namespace algorithm {
 
-// The places of carried values of each GPU: behind its flags.
+// Of the calling block (carrier.hpp). Its member's own values lie behind the flags; what members told, behind
+// the lines of inboxes or, of a counter, of the first counter of each copy.
 struct multi_grid_carrier_memory {
-  const multi_grid_handle& handle;
+  using word = std::uint32_t;
+  static constexpr unsigned words_of_pair = sizeof(std::uint64_t) / sizeof(word);
 
-  __device__ __forceinline__ std::uint64_t& pair_at(unsigned member, unsigned index) const {
-    const unsigned lines =
-        handle.algorithm == multi_grid_handle::relay ? relay_layout{}.lines() : spread_layout{}.lines();
-    std::uint32_t* const part =
-        member == handle.rank ? handle.own : multi_grid_addresses::part_of(handle, member);
-    return reinterpret_cast<std::uint64_t*>(part + lines * (line_bytes / sizeof(std::uint32_t)))[index];
+  const multi_grid_handle& handle;
+  std::uint32_t state;
+  const multi_grid_addresses& words;
+  unsigned block;
+
+  __device__ __forceinline__ std::uint64_t& value(unsigned index) const { return pairs(own_values())[index]; }
+  __device__ __forceinline__ std::uint64_t& heard(unsigned from, unsigned turn, unsigned half) const {
+    return behind(line_of_copy(block & (handle.copies - 1)), turn, half)[from];
+  }
+  template <class F>
+  __device__ __forceinline__ void each_told(unsigned turn, unsigned half, F f) const {
+    if ((state & multi_grid_state::counter) == 0) {
+      // Its words of the inboxes, which follow one another as the pairs behind them do.
+      multi_grid_relay_addresses(handle, state, words).out().each([&](word& w) {
+        f(behind(&w + handle.rank * (words_of_pair - 1), turn, half)[0]);
+      });
+    } else if ((state & multi_grid_state::tells) != 0) {
+      f(behind(line_of_copy(lane()), turn, half)[0]);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static std::uint64_t* pairs(word* first) {
+    return reinterpret_cast<std::uint64_t*>(first);
+  }
+  __device__ __forceinline__ static std::uint64_t* behind(word* line, unsigned turn, unsigned half) {
+    return pairs(line + carried_inbox::lines_ahead * multi_grid_addresses::words_of_line) +
+           carried_inbox::place(turn, half, 0);
+  }
+  __device__ __forceinline__ static unsigned lane() {
+    unsigned mine;
+    asm("mov.u32 %0, %%laneid;" : "=r"(mine));
+    return mine;
+  }
+  __device__ __forceinline__ word* own_values() const {
+    return multi_grid_addresses::line(handle, handle.algorithm == multi_grid_handle::relay
+                                                  ? relay_layout{}.lines()
+                                                  : spread_layout{}.lines());
+  }
+  __device__ __forceinline__ word* line_of_copy(unsigned copy) const {
+    return multi_grid_addresses::line(handle, handle.algorithm == multi_grid_handle::relay
+                                                  ? relay_layout{}.inbox(copy)
+                                                  : spread_layout{}.counter(copy, 0));
   }
 };
 

@@ -2,6 +2,7 @@
 // pairs that form a ring; and the library's own path from a group to a team.
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,41 @@ TEST(teams, of_a_group_have_handles_of_their_own) {
   }
   grids.reset();
   EXPECT_EQ(grids.team_handle(team, 8, grids.local_gpus() - 1).gpus, 1u);
+}
+
+// Every two neighbours of all GPUs here are a team, whose members are named in turn from the lower and from
+// the higher rank.
+TEST(teams, of_real_gpus_overlap) {
+  MGSYNC_NEEDS_GPUS(2);
+  std::vector<int> gpus(static_cast<std::size_t>(gpus_here()));
+  std::iota(gpus.begin(), gpus.end(), 0);
+  multi_grid grids(gpus, 5s);
+  std::vector<unsigned> pairs;
+  for (unsigned g = 0; g + 1 < grids.gpus(); ++g)
+    pairs.push_back(g % 2 == 0 ? grids.make_team({g, g + 1}) : grids.make_team({g + 1, g}));
+  constexpr unsigned rounds = 10000, threads = 64;
+  for (const unsigned blocks : {1u, 8u, 132u, 528u}) {
+    grids.prepare(pairs_of_group_rounds_kernel(), blocks, threads);
+    const auto words = grids.allocate(blocks * sizeof(unsigned));
+    const auto findings = grids.allocate(2 * sizeof(unsigned));
+    grids.launch_each(pairs_of_group_rounds_kernel(), blocks, threads, 0, {}, [&](unsigned local) {
+      const auto with = [&](unsigned pair) {
+        return pair < pairs.size() ? grids.team_handle(pairs[pair], blocks, local) : multi_grid_handle{};
+      };
+      const auto words_of = [&](unsigned gpu) {
+        return gpu < grids.gpus() ? words.part_as<unsigned>(gpu) : nullptr;
+      };
+      return std::tuple(with(local - 1), with(local), rounds, words_of(local), words_of(local - 1),
+                        words_of(local + 1), findings.part_as<unsigned>(local));
+    });
+    grids.wait();
+    for (unsigned g = 0; g < grids.gpus(); ++g) {
+      unsigned found[2] = {};
+      ASSERT_EQ(cudaMemcpy(found, findings.part(g), sizeof found, cudaMemcpyDefault), cudaSuccess);
+      EXPECT_EQ(found[0], rounds * blocks * threads) << "GPU " << g << " with " << blocks << " blocks";
+      EXPECT_EQ(found[1], 0u) << "GPU " << g << " with " << blocks << " blocks";
+    }
+  }
 }
 
 // What the C interface refuses, and why.

@@ -83,11 +83,13 @@ class quiet_twin {
     policy_.sync();
     unsigned ok = 1;
     if (policy_.in_team()) {
-      if (blocks_ == 1) relay_.tell_quietly();
+      const std::uint32_t count = epoch - algorithm::first_gpu_epoch;
+      if (blocks_ == 1) relay_.tell_quietly(count);
       else
         relay_.go_on_quietly(
-            epoch, algorithm::arrive_quietly(policy_, counter_, false, policy_.leader(), blocks_ * epoch));
-      ok = relay_.await_quietly(epoch, epoch - algorithm::first_gpu_epoch);
+            epoch, algorithm::arrive_quietly(policy_, counter_, false, policy_.leader(), blocks_ * epoch),
+            count);
+      ok = relay_.await_quietly(epoch, count);
     }
     return policy_.sync_and(ok) != 0;
   }

@@ -146,6 +146,32 @@ __global__ void team_of_group_rounds(const __grid_constant__ multi_grid_handle h
   }
 }
 
+// A GPU meets the one before it, then the one behind it, then all. Each block looks at what another block of
+// these wrote in this round, which nobody writes again ahead of the barrier of all.
+__global__ void pairs_of_group_rounds(const __grid_constant__ multi_grid_handle handle,
+                                      const __grid_constant__ multi_grid_handle with_before,
+                                      const __grid_constant__ multi_grid_handle with_behind, unsigned rounds,
+                                      unsigned* mine, const unsigned* before, const unsigned* behind,
+                                      unsigned* findings) {
+  auto grids = this_multi_grid(handle);
+  auto first = this_multi_grid(with_before);
+  auto second = this_multi_grid(with_behind);
+  const unsigned other = (blockIdx.x + 5) % gridDim.x;
+  for (unsigned round = 1; round <= rounds; ++round) {
+    if (threadIdx.x == 0) mine[blockIdx.x] = round;
+    if (with_before.gpus != 0) {
+      if (!first.sync()) return;
+      if (before[other] != round) atomicAdd(&findings[1], 1u);
+    }
+    if (with_behind.gpus != 0) {
+      if (!second.sync()) return;
+      if (behind[other] != round) atomicAdd(&findings[1], 1u);
+    }
+    if (!grids.sync()) return;
+    atomicAdd(&findings[0], 1u);
+  }
+}
+
 template <class Group>
 __device__ bool pass(Group& grids, many_way how) {
   if (how == many_way::less)
@@ -190,6 +216,7 @@ many_kernel many_rounds_kernel(unsigned blocks, bool of_many) {
 }
 team_kernel team_rounds_kernel() { return team_rounds; }
 team_of_group_kernel team_of_group_rounds_kernel() { return team_of_group_rounds; }
+pairs_kernel pairs_of_group_rounds_kernel() { return pairs_of_group_rounds; }
 bare_kernel bare_rounds_kernel(unsigned blocks, bool traced) {
   if (blocks == 1) return traced ? bare_rounds<1, true> : bare_rounds<1, false>;
   if (blocks == 8) return traced ? bare_rounds<8, true> : bare_rounds<8, false>;

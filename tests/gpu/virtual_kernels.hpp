@@ -55,6 +55,10 @@ team_kernel team_rounds_kernel();
 // and the team's in turns.
 using team_of_group_kernel = void (*)(multi_grid_handle, multi_grid_handle, unsigned, unsigned*);
 team_of_group_kernel team_of_group_rounds_kernel();
+// findings: how many threads' rounds passed, and how many words were not of their round.
+using pairs_kernel = void (*)(multi_grid_handle, multi_grid_handle, multi_grid_handle, unsigned, unsigned*,
+                              const unsigned*, const unsigned*, unsigned*);
+pairs_kernel pairs_of_group_rounds_kernel();
 
 // (handles, what passes, first round, rounds, two words of each block of all GPUs, findings: wrong values,
 // barriers given up, groups that are not valid): groups of many GPUs, or of those that multi_grid.cuh has, on

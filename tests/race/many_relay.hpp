@@ -31,7 +31,12 @@ struct many_relay {
     word& arrival() const { return memory_.word(at_.member, algorithm::relay_layout{}.counter(0), 0); }
     word* sum(unsigned) const { return &arrival(); }
     unsigned share(unsigned) const { return at_.blocks; }
-    word& split() const { return memory_.word(at_.member, algorithm::relay_layout{}.split(), 0); }
+    word& split() const { return memory_.word(at_.member, algorithm::relay_layout{}.split(0), 0); }
+    word& split_of_all() const {
+      return memory_.word(at_.member, algorithm::relay_layout{}.split_of_all(), 0);
+    }
+    unsigned split_share() const { return at_.blocks; }
+    unsigned splits() const { return 1; }
     template <class F>
     void each_counter(F f) const {
       if (p_.lane() == 0) f(arrival(), at_.blocks);

@@ -31,7 +31,7 @@ constexpr unsigned words_of_part =
     2 + most_members;  // a counter, the counter of rounds in two calls, the inbox
 
 unsigned place_of(unsigned line, unsigned offset, unsigned) {
-  if (line == relay_layout{}.split()) return 1;
+  if (line >= relay_layout{}.split_of_all()) return 1;
   return line < relay_layout{}.inbox(0) ? 0 : 2 + offset;
 }
 

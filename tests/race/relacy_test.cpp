@@ -33,6 +33,7 @@
 #include "barriers/peers/sign_alternating.hpp"
 #include "barriers/peers/sum_to_zero.hpp"
 #include "barriers/peers/three_state.hpp"
+#include "tests/race/carrier_memory.hpp"
 #include "tests/race/multicast.hpp"
 #include "tests/race/orders.hpp"
 #include "tests/race/peer_twins.hpp"
@@ -137,22 +138,25 @@ void come_released(P& p, Barrier& barrier, relacy_memory& memory, const position
   barrier.go_on(epoch, arrive_released(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch));
 }
 
-// Counters 0 and 1, then the inboxes of replicas 0 and 1, then the counter of rounds in two calls.
+// Counters 0 and 1, then the inboxes of replicas 0 and 1, then the counts of rounds in two calls: that of
+// all, and those of the blocks of each counter.
 template <unsigned Counters, unsigned Replicas, way How = way::whole>
 struct relay_case {
   static constexpr unsigned most_members = 4;
   static constexpr unsigned split = 2 + 2 * most_members;
-  static unsigned words(unsigned) { return split + 1; }
+  static unsigned words(unsigned) { return split + 3; }
   static unsigned pairs(unsigned) { return 0; }
   static unsigned place_of(unsigned line, unsigned offset, unsigned) {
     const unsigned group = line / relay_layout::stride;
-    if (line == relay_layout{}.split()) return split;
+    if (line == relay_layout{}.split_of_all()) return split;
+    if (line > relay_layout{}.split_of_all())
+      return split + 1 + (line - relay_layout{}.split(0)) / relay_layout::stride;
     return group < relay_shape::most_counters
                ? group
                : 2 + (group - relay_shape::most_counters) * most_members + offset;
   }
   static unsigned first_value(unsigned word, unsigned, unsigned blocks) {
-    if (word == split) return 0;
+    if (word >= split) return 0;
     if (word >= 2) return start;
     return word < Counters ? counter_start(share_of(word, blocks, Counters), start) : 0;
   }
@@ -211,15 +215,16 @@ struct quiet_relay_case : relay_case<Counters, Replicas, way::released> {
       RL_ASSERT(p.sync_and(barrier.await(epoch) != 0));
       return;
     }
+    const unsigned count = (epoch - start + 1) / 2;
     if (at.blocks == 1) {
-      barrier.tell_quietly();
+      barrier.tell_quietly(count);
     } else {
       auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % Counters), 0);
       const bool asks = Counters == 1, adds = p.leader();
-      barrier.go_on_quietly(epoch,
-                            arrive_quietly(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch));
+      barrier.go_on_quietly(
+          epoch, arrive_quietly(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch), count);
     }
-    RL_ASSERT(p.sync_and(barrier.await_quietly(epoch, (epoch - start + 1) / 2) != 0));
+    RL_ASSERT(p.sync_and(barrier.await_quietly(epoch, count) != 0));
   }
 };
 
@@ -246,43 +251,33 @@ struct mixed_relay_case : quiet_relay_case<Counters, Replicas> {
     const bool release = releases(at.member * at.blocks + at.block, epoch), adds = p.leader();
     auto& arrival = memory.word(at.member, relay_layout{}.counter(at.block % Counters), 0);
     const bool says = release && Dropped != drops::what_was_said;
+    const unsigned count = Loud ? (epoch - start + 1) / 2 : epoch - start;
     if (at.blocks == 1) {
-      barrier.tell_mixed(says);
+      barrier.tell_mixed(says, count);
     } else {
       const bool asks = Counters == 1;
       if (release && !says) p.fence_release_local();
-      barrier.go_on_mixed(epoch,
-                          arrive_mixed(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch, says));
+      barrier.go_on_mixed(
+          epoch, arrive_mixed(p, &arrival, adds && !asks, adds && asks, at.blocks * epoch, says), count);
     }
-    RL_ASSERT(barrier.await_quietly(epoch, Loud ? (epoch - start + 1) / 2 : epoch - start) != 0);
+    RL_ASSERT(barrier.await_quietly(epoch, count) != 0);
     if (says && adds && at.blocks > 1 && Dropped != drops::to_unsay) unsay_release(p, arrival);
     p.fence_polled_system();
     p.sync();
   }
 };
 
-// The places of one value for both turns of rounds.
-struct one_turn : carrier_layout {
-  unsigned pair_of(unsigned chunk, unsigned, unsigned half, unsigned lane) const {
-    return carrier_layout::pair_of(chunk, 0, half, lane);
-  }
-};
 // Values of 64 bits by teams of one lane, of 32 by teams of two. Groups of two blocks where there are more
-// than `MostDirect`.
-template <unsigned Lanes, unsigned MostDirect, class Layout = carrier_layout>
+// than `MostDirect`. Turns: how many places a value has in an inbox.
+template <unsigned Lanes, unsigned MostDirect, unsigned Turns = 2>
 struct carrier_case {
-  static constexpr unsigned most_members = 3, most_blocks = 3;
-  static Layout places(unsigned blocks) {
-    return Layout{carrier_layout{.blocks = blocks,
-                                 .lanes = Lanes,
-                                 .spacing = 4 * Lanes,
-                                 .most_direct = MostDirect,
-                                 .group = 2,
-                                 .members = most_members,
-                                 .most_copies = 2}};
+  static constexpr unsigned most_members = 3, most_blocks = 3, copies = 2;
+  using memory_type = carrier_memory<relacy_memory>;
+  static carried_values places(unsigned blocks) {
+    return {.blocks = blocks, .lanes = Lanes, .spacing = 2 * Lanes, .most_direct = MostDirect, .group = 2};
   }
   static unsigned words(unsigned) { return 0; }
-  static unsigned pairs(unsigned) { return places(most_blocks).all_chunks() * 4 * Lanes; }
+  static unsigned pairs(unsigned) { return memory_type::pairs_of(places(most_blocks), most_members, copies); }
   static unsigned place_of(unsigned line, unsigned, unsigned) { return line; }
   static unsigned first_value(unsigned, unsigned, unsigned) { return 0; }
   template <class P>
@@ -297,7 +292,9 @@ struct carrier_case {
   static void carry(P& p, relacy_memory& memory, const position& at, unsigned epoch, Arrived arrived,
                     Spoken spoken) {
     using value = std::conditional_t<Lanes == 1, std::uint64_t, std::uint32_t>;
-    carrier<P, relacy_memory, Layout> carries(p, memory, places(at.blocks), at);
+    memory_type places_of_block{memory, places(most_blocks), most_members, copies, at, p.lane(), Lanes,
+                                Turns};
+    carrier<P, memory_type> carries(p, places_of_block, places(at.blocks), at);
     const unsigned turn = 1 - carries.last_turn();
     p.sync();  // before another lane writes what this one read
     const unsigned worker = at.member * at.blocks + at.block, workers = at.members * at.blocks;
@@ -588,7 +585,7 @@ const std::vector<named_test> tests = {
        caught<carrier_case<1, 1>>("carrier of groups", local_arrival, {1, 3});
        caught<carrier_case<1, 1>>("carrier of groups", local_wait, {1, 3});
      }},
-    {"carrier-one-turn", [] { caught<carrier_case<1, 8, one_turn>>("carrier whose values have one place", none, {1, 3}); }},
+    {"carrier-one-turn", [] { caught<carrier_case<1, 8, 1>>("carrier whose members' values have one place", none, {2, 2}); }},
     {"carrying-relay", [] { algorithm_test<carrying_relay_case<1, 1>>("relay with rounds that carry", {system_store, system_wait}, {local_arrival}); }},
     {"carrying-relay-spread", [] { algorithm_test<carrying_relay_case<2, 2>>("relay with 2 counters and 2 replicas with rounds that carry", {system_store, system_wait}, {local_arrival}); }},
     {"team-carrier", [] { team_test<carrier_case<2, 8>>("carrier", {{2, 1}, {1, 2}, {2, 2}}, {2, 2}); }},

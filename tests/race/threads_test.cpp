@@ -32,6 +32,7 @@
 #include "barriers/peers/sign_alternating.hpp"
 #include "barriers/peers/sum_to_zero.hpp"
 #include "barriers/peers/three_state.hpp"
+#include "tests/race/carrier_memory.hpp"
 #include "tests/race/multicast.hpp"
 #include "tests/race/thread_policy.hpp"
 
@@ -112,19 +113,15 @@ struct host_pairs {
 // floating-point numbers that depends on the order: all are to see the same bits.
 template <unsigned MostDirect>
 struct carrier_case {
-  static carrier_layout places(unsigned blocks) {
-    return {.blocks = blocks,
-            .lanes = 1,
-            .spacing = 5,
-            .most_direct = MostDirect,
-            .group = 3,
-            .members = 8,
-            .most_copies = 2};
+  static constexpr unsigned most_members = 8, most_blocks = 8, copies = 2;
+  static carried_values places(unsigned blocks) {
+    return {.blocks = blocks, .lanes = 1, .spacing = 5, .most_direct = MostDirect, .group = 3};
   }
-  static unsigned lines(unsigned) { return places(8).all_chunks() * 5 * 8 / line_bytes + 1; }
-  static void first_values(const host_lines& memory, unsigned member, shape s) {
-    for (unsigned i = 0; i < places(s.blocks).all_chunks() * 5; ++i)
-      host_pairs{memory.parts}.pair_at(member, i) = pack(start, 0);
+  using memory_type = carrier_memory<const host_pairs>;
+  static unsigned pairs() { return memory_type::pairs_of(places(most_blocks), most_members, copies); }
+  static unsigned lines(unsigned) { return pairs() * 8 / line_bytes + 1; }
+  static void first_values(const host_lines& memory, unsigned member, shape) {
+    for (unsigned i = 0; i < pairs(); ++i) host_pairs{memory.parts}.pair_at(member, i) = pack(start, 0);
   }
   // What a carrier makes of the values of all blocks.
   static double expected(const position& at, std::uint32_t epoch) {
@@ -145,7 +142,8 @@ struct carrier_case {
   template <class P>
   static bool pass(P& policy, host_lines& memory, const position& at, std::uint32_t epoch) {
     const host_pairs pairs{memory.parts};
-    carrier<P, const host_pairs> carries(policy, pairs, places(at.blocks), at);
+    const memory_type places_of_block{pairs, places(most_blocks), most_members, copies, at};
+    carrier<P, const memory_type> carries(policy, places_of_block, places(at.blocks), at);
     const unsigned turn = 1 - carries.last_turn();
     double sum = value(at.member * at.blocks + at.block, epoch);
     const auto nothing = [] {};

@@ -1,11 +1,12 @@
 // Carrier: a barrier whose arrivals carry a value of 32 or 64 bits each, and at which all learn what an
-// operation makes of them all. A value travels with its round's epoch in one word of 64 bits, in two
-// for a value of 64, so whoever sees the epoch has the value: there is no second round and no other fence
-// than a barrier's.
-//   one member: every block puts its value where all look for it, and each combines them all.
-//   several: block 0 combines its member's and tells every member; each block combines the members'.
-//   many blocks: the first block of every group combines the group's ahead of either.
-// Every value has two places in turn: a block may be one round ahead of a reader, never two.
+// operation makes of them all. Every block of a member releases and leaves its value; block 0 combines them,
+// and speaks for the member: it writes what came out into its place in every copy of every member's inbox,
+// which the blocks poll, and of which each combines the members' values. A value travels with its round's
+// epoch in one word of 64 bits, in two for a value of 64, so whoever sees the epoch has the value: there is
+// no count, and one system fence per member and round, one hop.
+//   many blocks: the first block of every group combines the group's ahead of block 0.
+// Places in inboxes are two in turn: a member may be one round ahead of a reader, never two. Those of a
+// member's own values are one: nobody writes again before its member has spoken.
 //
 // What is combined in which order depends on the numbers of threads, blocks and members alone, so results are
 // the same to the bit in every thread and in every run: of a list, lane l of a team combines entries l,
@@ -17,52 +18,51 @@
 // it polled, and releases behind a barrier of the team.
 //
 // Besides policy.hpp the policy supplies
-//   lanes, lane(), fence_release_local(), fence_polled_local(), fence_polled_system(), hold(cycles)
+//   lanes, lane(), fence_release_local(), fence_polled_local(), fence_polled_system()
 //   pair, store_pair_fenced_system(pair&, v)    as in all_reduce.hpp; `local` ones of a member use it too
 //   poll_pair_system(pair&)
 //   wait_each(epoch, here)                      polls until here() holds in every lane; 0: given up
 //   combined(v, n, op)                          over the first n lanes in the order above, known to all
-// and the memory supplies pair& pair_at(member, index).
+// and the memory, of the calling block,
+//   pair& value(i)                              place i of its member's own values (carried_values)
+//   pair& heard(from, turn, half)               what member `from` told, in the inbox that the block polls
+//   each_told(turn, half, f)                    f(place) for all that the lane writes as the block speaks
 #pragma once
 
 #include "barriers/parts/algorithm/layout.hpp"
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
-// Where a member keeps the values: in chunks of one for each lane, each chunk four times (two turns, two
-// halves) and on a page of its own, since neighbouring lines of a page share a slice of the L2 cache. Indexes
-// count pairs.
-struct carrier_layout {
+// Where a member keeps the values of its blocks: in chunks of one for each lane, each on a page of its own,
+// since neighbouring lines of a page share a slice of the L2 cache. Indexes count pairs.
+struct carried_values {
   unsigned blocks;
   unsigned lanes = 32;
   unsigned spacing = 33 * line_bytes / sizeof(std::uint64_t);  // of chunks: 4 KiB and one line
   unsigned most_direct = 320;  // blocks without groups: two on each SM of an H200
   unsigned group = 32;         // blocks of a group
-  unsigned members = 32;
-  unsigned most_copies = 8;  // of what many look at: a power of two
 
   MGSYNC_HD constexpr bool grouped() const { return blocks > most_direct; }
   MGSYNC_HD constexpr unsigned groups() const { return (blocks + group - 1) / group; }
   MGSYNC_HD constexpr unsigned of_group(unsigned g) const { return g * chunks(group); }
-  // What a member's blocks look at, or its block 0: a value of every group, or block.
-  MGSYNC_HD constexpr unsigned middles() const { return grouped() ? groups() : blocks; }
-  MGSYNC_HD constexpr unsigned middle_copies() const {
-    return grouped() ? most_copies : blocks > 64 ? most_copies / 2 : 1;
-  }
-  MGSYNC_HD constexpr unsigned middle(unsigned copy) const {
-    return (grouped() ? groups() * chunks(group) : 0) + copy * chunks(middles());
-  }
-  // A value of every member.
-  MGSYNC_HD constexpr unsigned inbox_copies() const { return grouped() ? most_copies : 1; }
-  MGSYNC_HD constexpr unsigned inbox(unsigned copy) const {
-    return middle(middle_copies()) + copy * chunks(members);
-  }
-  MGSYNC_HD constexpr unsigned all_chunks() const { return inbox(inbox_copies()); }
-
+  // The first chunk of what block 0 looks at: the groups' values, or the blocks'.
+  MGSYNC_HD constexpr unsigned top() const { return grouped() ? of_group(groups()) : 0; }
+  MGSYNC_HD constexpr unsigned all_chunks() const { return top() + chunks(grouped() ? groups() : blocks); }
   MGSYNC_HD constexpr unsigned chunks(unsigned values) const { return (values + lanes - 1) / lanes; }
-  MGSYNC_HD constexpr unsigned pair_of(unsigned chunk, unsigned turn, unsigned half, unsigned lane) const {
-    return chunk * spacing + (2 * turn + half) * lanes + lane;
+  MGSYNC_HD constexpr unsigned place(unsigned chunk, unsigned entry) const {
+    return (chunk + entry / lanes) * spacing + entry % lanes;
   }
+  MGSYNC_HD constexpr unsigned half(unsigned which) const { return which * lanes; }  // how far behind
+};
+
+// Where members' values lie behind a line that each copy of an inbox has to itself on its page: of two turns
+// the halves, of each a pair of every member.
+struct carried_inbox {
+  static constexpr unsigned lines_ahead = 8, most_members = 16;
+  MGSYNC_HD static constexpr unsigned place(unsigned turn, unsigned half, unsigned from) {
+    return (2 * turn + half) * most_members + from;
+  }
+  static constexpr unsigned places = 4 * most_members;
 };
 
 // A value and its words.
@@ -74,167 +74,178 @@ union carried {
   std::uint32_t words[halves];
 };
 
-template <class P, class M, class Layout = carrier_layout>
+template <class P, class M, class Values = carried_values>
 class carrier {
-  using pair = typename P::pair;
-
  public:
-  MGSYNC_HD carrier(const P& policy, M& memory, const Layout& places, const position& at, unsigned hold = 0)
-      : p_(policy), memory_(memory), places_(places), at_(at), hold_(hold) {}
+  MGSYNC_HD carrier(const P& policy, M& memory, const Values& values, const position& at)
+      : p_(policy), memory_(memory), values_(values), at_(at) {}
 
-  // 0 or 1: the turn of the last round that this block came to, which its own words tell.
-  MGSYNC_HD unsigned last_turn() { return reached(epoch_at(1), epoch_at(0)) ? 1 : 0; }
+  // 0 or 1: the turn of the last round that this block came to, which its own member's words tell. Only while
+  // no round is under way: before the block's arrival.
+  MGSYNC_HD unsigned last_turn() {
+    const auto epoch_at = [&](unsigned turn) {
+      return static_cast<std::uint32_t>(p_.poll_pair_system(memory_.heard(at_.member, turn, 0)));
+    };
+    return reached(epoch_at(1), epoch_at(0)) ? 1 : 0;
+  }
 
   // What the team of every block does between the block's own two barriers. `turn`: the other than in
   // the round before. `value`: the block's; then what is made of all. Calls arrived() behind the block's
-  // arrival, and spoken() as the block has spoken for its member. 0: given up.
+  // arrival where the member has several, and spoken() as the block has spoken for its member. 0: given up.
   template <class V, class Op, class Arrived, class Spoken>
   MGSYNC_HD unsigned carry(std::uint32_t epoch, unsigned turn, V& value, Op op, Arrived arrived,
                            Spoken spoken) {
-    const bool alone = at_.members == 1;
-    const unsigned group = at_.block / places_.group;
-    stage next = speaks(alone) ? stage::middle : stage::last;
-    if (!one_to_a_member()) {
-      p_.fence_release_local();
-      if (!places_.grouped()) {
-        give_middles(epoch, turn, at_.block, value, alone);
-      } else {
-        const unsigned in_group = at_.block - group * places_.group;
-        if (p_.lane() == 0) give(at_.member, epoch, turn, places_.of_group(group), in_group, value);
-        if (in_group == 0) next = stage::group;
-      }
-      arrived();
-      if (hold_ != 0) p_.hold(hold_);
+    bool speaks = true;
+    if (at_.blocks != 1 && gather(epoch, value, op, arrived, speaks) == 0) return 0;
+    if (speaks) {
+      speak(epoch, turn, value);
+      spoken();
     }
-    MGSYNC_ROLLED
-    for (;;) {
-      if (next != stage::middle || !one_to_a_member()) {
-        if (gather(epoch, turn, list_of(next, group, alone), value, op) == 0) return 0;
-        if (next == stage::last) break;
-        p_.fence_polled_local();
-        p_.sync_team();  // what some lanes acquired, before all of them release
-      }
-      if (next == stage::middle) {
-        speak(epoch, turn, value, spoken);
-        next = stage::last;
-      } else {
-        p_.fence_release_local();
-        give_middles(epoch, turn, group, value, alone);
-        next = speaks(alone) ? stage::middle : stage::last;
-      }
-    }
-    p_.fence_polled_system();
-    return 1;
+    return hear(epoch, turn, value, op);
   }
 
  private:
-  enum class stage : unsigned { group, middle, last };
-  struct list {
-    unsigned chunk, entries;
-  };
-
-  MGSYNC_HD list list_of(stage which, unsigned group, bool alone) const {
-    if (which == stage::group) {
+  // Leaves the value, and combines those of a group, or in block 0 those of the member. `speaks`: whether the
+  // block is to speak for its member. 0: given up.
+  template <class V, class Op, class Arrived>
+  MGSYNC_HD unsigned gather(std::uint32_t epoch, V& value, Op op, Arrived arrived, bool& speaks) {
+    const unsigned group = at_.block / values_.group, in_group = at_.block - group * values_.group;
+    bool top = !values_.grouped();
+    unsigned chunk = top ? 0 : values_.of_group(group), entries = at_.blocks;
+    p_.fence_release_local();
+    give(epoch, chunk, top ? at_.block : in_group, value);
+    arrived();
+    speaks = at_.block == 0;
+    if (top ? !speaks : in_group != 0) return 1;
+    if (!top) {
       const unsigned left = at_.blocks - at_.block;
-      return {places_.of_group(group), left < places_.group ? left : places_.group};
+      entries = left < values_.group ? left : values_.group;
     }
-    if (which == stage::middle) return {places_.middle(0), places_.middles()};
-    if (alone) return {places_.middle(at_.block & (places_.middle_copies() - 1)), places_.middles()};
-    return {places_.inbox(at_.block & (places_.inbox_copies() - 1)), at_.members};
+    MGSYNC_ROLLED
+    for (;;) {
+      if (collect(epoch, chunk, entries, value, op) == 0) return 0;
+      p_.fence_polled_local();
+      p_.sync_team();  // what some lanes acquired and read, before all of them release
+      if (top) return 1;
+      top = true;
+      chunk = values_.top();
+      entries = values_.groups();
+      p_.fence_release_local();
+      give(epoch, chunk, group, value);
+      if (!speaks) return 1;
+    }
   }
 
-  // One block on each of several members: it tells them all at once.
-  MGSYNC_HD bool one_to_a_member() const { return at_.blocks == 1 && at_.members != 1; }
-  MGSYNC_HD bool speaks(bool alone) const { return !alone && at_.block == 0; }
-
-  // Puts the value down as entry `entry` of the list in that chunk and those behind it.
   template <class V>
-  MGSYNC_HD void give(unsigned member, std::uint32_t epoch, unsigned turn, unsigned chunk, unsigned entry,
-                      V value) {
-    carried<V> bits;
-    bits.value = value;
+  MGSYNC_HD void give(std::uint32_t epoch, unsigned chunk, unsigned entry, V value) {
+    if (!p_.leader()) return;
+    carried<V> mine;
+    mine.value = value;
+    MGSYNC_UNROLLED
     for (unsigned half = 0; half < carried<V>::halves; ++half)
-      p_.store_pair_fenced_system(pair_of(member, turn, half, chunk, entry),
-                                  static_cast<std::uint64_t>(bits.words[half]) << 32 | epoch);
-  }
-  template <class V>
-  MGSYNC_HD void give_middles(std::uint32_t epoch, unsigned turn, unsigned entry, V value, bool alone) {
-    const unsigned copies = alone ? places_.middle_copies() : 1;
-    for (unsigned copy = p_.lane(); copy < copies; copy += P::lanes)
-      give(at_.member, epoch, turn, places_.middle(copy), entry, value);
-  }
-  template <class V, class Spoken>
-  MGSYNC_HD void speak(std::uint32_t epoch, unsigned turn, V value, Spoken spoken) {
-    p_.fence_release_system();
-    for (unsigned copy = 0; copy < places_.inbox_copies(); ++copy)
-      for (unsigned to = p_.lane(); to < at_.members; to += P::lanes)
-        give(to, epoch, turn, places_.inbox(copy), at_.member, value);
-    spoken();
+      p_.store_pair_fenced_system((&memory_.value(values_.place(chunk, entry)))[values_.half(half)],
+                                  std::uint64_t{mine.words[half]} << 32 | epoch);
   }
 
-  // Waits for all of a list, and combines it: as many at once as there are SMs, in every lane of its own.
+  // Waits for all of a list, and combines it: as many at once as have a value on each SM, in every lane of
+  // its own.
   template <class V, class Op>
-  MGSYNC_HD unsigned gather(std::uint32_t epoch, unsigned turn, const list& from, V& value, Op op) {
-    constexpr unsigned at_once = 5, halves = carried<V>::halves;
-    V mine{};
+  MGSYNC_HD unsigned collect(std::uint32_t epoch, unsigned chunk, unsigned entries, V& value, Op op) {
+    constexpr unsigned halves = carried<V>::halves, at_once = halves == 1 ? 5 : 3;
     const unsigned lane = p_.lane();
-    pair* places = &pair_of(at_.member, turn, 0, from.chunk, lane);
-    // Of entries that are left: the lane's are 0, lanes, 2 * lanes, ... of these.
-    unsigned left = from.entries > lane ? from.entries - lane : 0;
+    V mine{};
+    auto* places = &memory_.value(values_.place(chunk, 0));
     bool begun = false;
     MGSYNC_ROLLED
-    for (unsigned chunk = 0; chunk * P::lanes < from.entries; chunk += at_once) {
-      std::uint32_t words[at_once][halves];
-      const unsigned all_here = p_.wait_each(epoch, [&] {
-        bool here = true;
+    for (unsigned left = entries; left != 0;) {
+      std::uint64_t seen[at_once][halves];
+      // A lane without an entry looks at the last: nothing is asked between two loads that would wait for the
+      // first.
+      const unsigned all_here = p_.template wait_each<polling::sums>(epoch, [&] {
         MGSYNC_UNROLLED
         for (unsigned i = 0; i < at_once; ++i)
-          for (unsigned half = 0; half < halves; ++half)
-            if (i * P::lanes < left) {
-              const std::uint64_t seen =
-                  p_.poll_pair_system(places[i * places_.spacing + half * places_.lanes]);
-              words[i][half] = static_cast<std::uint32_t>(seen >> 32);
-              here = here && static_cast<std::uint32_t>(seen) == epoch;
-            }
-        return here;
+          for (unsigned half = 0; half < halves; ++half) {
+            seen[i][half] = epoch;
+            if (i * P::lanes >= left) continue;
+            const unsigned last = left - i * P::lanes - 1;
+            seen[i][half] = p_.poll_pair_system(
+                places[i * values_.spacing + values_.half(half) + (lane < last ? lane : last)]);
+          }
+        return are_of(epoch, seen);
       });
       if (all_here == 0) return 0;
       MGSYNC_UNROLLED
       for (unsigned i = 0; i < at_once; ++i)
-        if (i * P::lanes < left) {
-          carried<V> bits;
-          for (unsigned half = 0; half < halves; ++half) bits.words[half] = words[i][half];
-          mine = begun || i != 0 ? op(mine, bits.value) : bits.value;
+        if (i * P::lanes + lane < left) {
+          const V next = value_in<V>(seen[i]);
+          mine = begun || i != 0 ? op(mine, next) : next;
         }
       begun = true;
-      places += at_once * places_.spacing;
+      places += at_once * values_.spacing;
       left = left > at_once * P::lanes ? left - at_once * P::lanes : 0;
     }
-    value = p_.combined(mine, from.entries < P::lanes ? from.entries : P::lanes, op);
+    value = p_.combined(mine, entries < P::lanes ? entries : P::lanes, op);
     return 1;
   }
 
-  MGSYNC_HD pair& pair_of(unsigned member, unsigned turn, unsigned half, unsigned chunk, unsigned entry) {
-    return memory_.pair_at(member, places_.pair_of(chunk + entry / P::lanes, turn, half, entry % P::lanes));
+  template <unsigned N, unsigned Halves>
+  MGSYNC_HD static bool are_of(std::uint32_t epoch, const std::uint64_t (&seen)[N][Halves]) {
+    std::uint32_t differ = 0;
+    MGSYNC_UNROLLED
+    for (unsigned i = 0; i < N; ++i)
+      for (unsigned half = 0; half < Halves; ++half)
+        differ |= static_cast<std::uint32_t>(seen[i][half]) ^ epoch;
+    return differ == 0;
   }
-  // When the block's own place of that turn was written last.
-  MGSYNC_HD std::uint32_t epoch_at(unsigned turn) {
-    unsigned chunk = places_.middle(0), entry = at_.block;
-    if (one_to_a_member()) {
-      chunk = places_.inbox(0);
-      entry = at_.member;
-    } else if (places_.grouped()) {
-      chunk = places_.of_group(at_.block / places_.group);
-      entry = at_.block % places_.group;
+  template <class V>
+  MGSYNC_HD static V value_in(const std::uint64_t (&seen)[carried<V>::halves]) {
+    carried<V> made;
+    for (unsigned half = 0; half < carried<V>::halves; ++half)
+      made.words[half] = static_cast<std::uint32_t>(seen[half] >> 32);
+    return made.value;
+  }
+
+  template <class V>
+  MGSYNC_HD void speak(std::uint32_t epoch, unsigned turn, V value) {
+    carried<V> bits;
+    bits.value = value;
+    p_.fence_release_system();
+    MGSYNC_UNROLLED
+    for (unsigned half = 0; half < carried<V>::halves; ++half) {
+      const std::uint64_t told = std::uint64_t{bits.words[half]} << 32 | epoch;
+      memory_.each_told(turn, half, [&](auto& place) { p_.store_pair_fenced_system(place, told); });
     }
-    return static_cast<std::uint32_t>(p_.poll_pair_system(pair_of(at_.member, turn, 0, chunk, entry)));
+  }
+
+  // Waits for all members, and combines what they told.
+  template <class V, class Op>
+  MGSYNC_HD unsigned hear(std::uint32_t epoch, unsigned turn, V& value, Op op) {
+    V mine{};
+    for (unsigned first = 0; first < at_.members; first += P::lanes) {
+      // Lanes without a member poll another's words: no divergence.
+      const unsigned from = first + p_.lane() < at_.members ? first + p_.lane() : at_.members - 1;
+      std::uint64_t seen[1][carried<V>::halves];
+      const unsigned all_here = p_.wait_each(epoch, [&] {
+        MGSYNC_UNROLLED
+        for (unsigned half = 0; half < carried<V>::halves; ++half)
+          seen[0][half] = p_.poll_pair_system(memory_.heard(from, turn, half));
+        return are_of(epoch, seen);
+      });
+      if (all_here == 0) return 0;
+      const V told = value_in<V>(seen[0]);
+      if (first == 0) mine = told;
+      else if (first + p_.lane() < at_.members) mine = op(mine, told);
+      if (P::lanes >= carried_inbox::most_members) break;
+    }
+    value = at_.members == 1 ? mine : p_.combined(mine, at_.members < P::lanes ? at_.members : P::lanes, op);
+    p_.fence_polled_system();
+    return 1;
   }
 
   P p_;  // a copy: an object that refers to itself would be kept in memory, not in registers
   M& memory_;
-  const Layout places_;
+  const Values values_;
   position at_;
-  unsigned hold_;
 };
 
 }}}  // namespace mgsync::v1::algorithm

@@ -8,6 +8,12 @@
 
 namespace mgsync { inline namespace v1 { namespace algorithm {
 
+// An operation that one instruction does for a whole warp, where the order makes no difference.
+template <class Op, class V>
+struct of_warp {
+  static constexpr bool known = false;
+};
+
 template <ptx::scope Widest>
 class cuda_operations {
   static constexpr ptx::scope local = ptx::scope::gpu;
@@ -75,6 +81,12 @@ class cuda_operations {
   __device__ __forceinline__ bool swap_acquire_system(word& w, word from, word to) const {
     return ptx::swap_acquire<Widest>(&w, from, to) == from;
   }
+  __device__ __forceinline__ void store_pair_relaxed_local(pair& w, pair v) const {
+    ptx::store_relaxed<local>(&w, v);
+  }
+  __device__ __forceinline__ pair load_pair_relaxed_local(const pair& w) const {
+    return ptx::load_relaxed<local>(&w);
+  }
   __device__ __forceinline__ void store_pair_release_local(pair& w, pair v) const {
     ptx::fence_release<local>();
     ptx::store_relaxed<local>(&w, v);
@@ -112,10 +124,17 @@ class cuda_operations {
   // Of the first `n` lanes, in the order that carrier.hpp says; all of `present` call it, and all get it.
   template <class V, class Op>
   __device__ __forceinline__ V combined(V v, unsigned n, Op op, unsigned present = whole_warp) const {
+    if (n != lanes) {
+#pragma unroll 1
+      for (unsigned step = n > 16 ? 16 : n > 8 ? 8 : n > 4 ? 4 : n > 2 ? 2 : 1; step != 0; step /= 2) {
+        const V other = __shfl_xor_sync(present, v, step);
+        if (lane() + step < n) v = op(v, other);
+      }
+    } else if constexpr (of_warp<Op, V>::known) {
+      return of_warp<Op, V>::made(v);
+    } else {
 #pragma unroll
-    for (unsigned step = lanes / 2; step != 0; step /= 2) {
-      const V other = __shfl_xor_sync(present, v, step);
-      if (lane() + step < n) v = op(v, other);
+      for (unsigned step = lanes / 2; step != 0; step /= 2) v = op(v, __shfl_xor_sync(present, v, step));
     }
     return __shfl_sync(present, v, 0);
   }

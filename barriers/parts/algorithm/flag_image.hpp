@@ -37,6 +37,14 @@ inline flag_image reduction_image(unsigned members, unsigned blocks) {
   return image;
 }
 
+// The places of what members tell, behind line `line`.
+inline void add_carried_inbox(flag_image& image, unsigned line) {
+  constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
+  const std::size_t begin = std::size_t{line + carried_inbox::lines_ahead} * words_of_line;
+  for (std::size_t pair = 0; pair < carried_inbox::places; ++pair)
+    image[begin + pair * words_of_pair] = first_gpu_epoch;
+}
+
 inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
   const relay_layout lines{};
   flag_image image(std::size_t{lines.lines()} * words_of_line, 0);
@@ -47,6 +55,7 @@ inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
     for (unsigned from = 0; from < relay_shape::most_of_many; ++from)
       image[std::size_t{lines.inbox(r) + relay_layout::lines_ahead(from, words_of_line)} * words_of_line +
             from % words_of_line] = first_gpu_epoch;
+  for (unsigned r = 0; r < relay_shape::most_words; ++r) add_carried_inbox(image, lines.inbox(r));
   return image;
 }
 
@@ -57,17 +66,14 @@ inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
     for (unsigned k = 0; k < shape.counters; ++k)
       image[std::size_t{lines.counter(copy, k)} * words_of_line] =
           counter_start(share_of(k, blocks, shape.counters), first_gpu_epoch);
+  for (unsigned copy = 0; copy < shape.copies; ++copy) add_carried_inbox(image, lines.counter(copy, 0));
   return image;
 }
 
-// Appends the places of values that are carried, behind what `image` has so far.
-inline void append_carrier(flag_image& image, const carrier_layout& places) {
+// Appends the places of a member's own values, behind what `image` has so far, and the counts with them.
+inline void append_carried_values(flag_image& image, const carried_values& places) {
   constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
-  const std::size_t begin = image.size();
-  image.resize(begin + places.all_chunks() * places.spacing * words_of_pair, 0);
-  for (unsigned chunk = 0; chunk < places.all_chunks(); ++chunk)
-    for (unsigned pair = 0; pair < 4 * places.lanes; ++pair)
-      image[begin + (std::size_t{chunk} * places.spacing + pair) * words_of_pair] = first_gpu_epoch;
+  image.resize(image.size() + std::size_t{places.all_chunks()} * places.spacing * words_of_pair, 0);
 }
 
 }}}  // namespace mgsync::v1::algorithm

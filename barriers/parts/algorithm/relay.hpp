@@ -8,8 +8,8 @@
 //     counters, knowing how many blocks come to each, and speaks. Additions to one address are served one
 //     after the other (0.8 a cycle on Hopper), and so are polls: with thousands of blocks the spread decides.
 // Arrival and wait may also be two calls (arrive, await), in any order with whole rounds. Such an arrival
-// waits for nobody: where there are several counters, its blocks meet at a counter of their own, whose last
-// block speaks.
+// waits for nobody: where there are several counters, the blocks of each meet at a count of their own, and the
+// last of these at one of the member's, whose last block speaks.
 //
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members:
 // block barrier, release to the counter; acquire of the counter by the speaker's lanes, a barrier of its
@@ -17,9 +17,9 @@
 // counter: it only releases.
 //
 // A quiet round releases nothing and has no fence: arrivals at the same counters, then one is added to the
-// word behind that of the inbox. Not a store of the epoch: the blocks that speak in two such rounds are not
-// ordered, so of two stores the older could come last; additions do not mind. So quiet rounds are counted by
-// themselves, and may stand between any others.
+// word behind that of the inbox. Not a store: where the last block speaks, those of two such rounds are not
+// ordered, so of two stores the older could come last; additions do not mind. Where block 0 always speaks, it
+// stores their count. So quiet rounds are counted by themselves, and may stand between any others.
 //
 // A mixed round is a quiet one in which some blocks release: such a block has a release fence ahead of its
 // arrival, and its arrival says so (some_release). The block that speaks acquires, and releases to the
@@ -169,19 +169,24 @@ class relay {
   }
 
   // Both of a quiet round, behind arrive_quietly().
-  MGSYNC_HD void go_on_quietly(std::uint32_t epoch, std::uint32_t before) {
+  MGSYNC_HD void go_on_quietly(std::uint32_t epoch, std::uint32_t before, std::uint32_t count) {
     if (a_.is(relay_way::counted)) {
       if (!p_.any(before + 1 == a_.blocks() * epoch)) return;
     } else if (!sums_up(epoch)) {
       return;
     }
-    tell_quietly();
+    tell_quietly(count);
   }
-  MGSYNC_HD void tell_quietly() {
-    a_.out().each([&](word& w) { p_.add_fenced_system(P::behind(w), 1); });
+  // Where it is always the same block that speaks, its stores come in their order.
+  MGSYNC_HD void tell_quietly(std::uint32_t count) {
+    const bool counted = a_.is(relay_way::counted);
+    a_.out().each([&](word& w) {
+      if (counted) p_.add_fenced_system(P::behind(w), 1);
+      else p_.store_fenced_system(P::behind(w), count);
+    });
   }
   // Both of a mixed round, behind arrive_mixed().
-  MGSYNC_HD void go_on_mixed(std::uint32_t epoch, std::uint32_t before) {
+  MGSYNC_HD void go_on_mixed(std::uint32_t epoch, std::uint32_t before, std::uint32_t count) {
     std::uint32_t said = 0;
     if (a_.is(relay_way::counted)) {
       const std::uint32_t beyond = before + 1 - a_.blocks() * epoch;
@@ -193,11 +198,11 @@ class relay {
     }
     const bool releases = p_.any(said != 0);
     if (releases) acquire_counters();
-    tell_mixed(releases);
+    tell_mixed(releases, count);
   }
-  MGSYNC_HD void tell_mixed(bool releases) {
+  MGSYNC_HD void tell_mixed(bool releases, std::uint32_t count) {
     if (releases) p_.fence_release_system();
-    tell_quietly();
+    tell_quietly(count);
   }
   // The second half of quiet or mixed round `count` of the barrier's life. Returns 0 if given up.
   MGSYNC_HD unsigned await_quietly(std::uint32_t epoch, std::uint32_t count) {
@@ -269,15 +274,24 @@ class relay {
     }) != 0;
   }
 
-  // True in the last block. It resets the counter, and adds the round to the spread counters, which no block
-  // did. Nobody arrives again before this block has spoken, and the fence in speak() comes after both.
+  // True in the last block, which adds the round to the spread counters, as no block did. The blocks of each
+  // counter come to a count beside it, and the last of these to one of the member's; whoever is the last
+  // resets what it came to. Nobody arrives again before the last of all has spoken, and the fence in speak()
+  // comes after.
   MGSYNC_HD bool arrive_split() {
-    bool last = false;
-    if (p_.leader()) last = p_.fetch_add_release_local(a_.split(), 1) + 1 == a_.blocks();
-    if (!p_.any(last)) return false;
-    if (p_.leader()) p_.store_relaxed_local(a_.split(), 0);
+    if (!last_of(a_.split(), a_.split_share())) return false;
+    acquire_counters();
+    if (!last_of(a_.split_of_all(), a_.splits())) return false;
     a_.each_counter([&](word& counter, unsigned share) { p_.add_relaxed_local(counter, share); });
     return true;
+  }
+  MGSYNC_HD bool last_of(word& count, unsigned all) {
+    bool last = false;
+    if (p_.leader()) {
+      last = p_.fetch_add_release_local(count, 1) + 1 == all;
+      if (last) p_.store_relaxed_local(count, 0);
+    }
+    return p_.any(last);
   }
 
   // What some lanes read from the counters must be ordered before the stores of all lanes: by an acquire, a

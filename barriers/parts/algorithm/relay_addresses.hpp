@@ -36,8 +36,14 @@ struct relay_layout {
   MGSYNC_HD static unsigned lines_ahead(unsigned from, unsigned words_of_line) {
     return 2 * (from / words_of_line);
   }
-  MGSYNC_HD unsigned split() const { return (relay_shape::most_counters + relay_shape::most_words) * stride; }
-  MGSYNC_HD unsigned lines() const { return split() + 1; }
+  // Where the blocks of counter k meet in a round of two calls, and where all of these do.
+  MGSYNC_HD unsigned split(unsigned k) const {
+    return (relay_shape::most_counters + relay_shape::most_words + 1 + k) * stride;
+  }
+  MGSYNC_HD unsigned split_of_all() const {
+    return (relay_shape::most_counters + relay_shape::most_words) * stride;
+  }
+  MGSYNC_HD unsigned lines() const { return split(relay_shape::most_counters - 1) + 1; }
 };
 
 // The words that a lane writes when its member speaks: one in every replica of every member's inbox, spread
@@ -125,7 +131,10 @@ class relay_addresses {
       sum_[i] = mine ? &memory.word(at.member, lines.counter(c % shape.counters), 0) : nullptr;
       share_[i] = P::kept(share_of(c % shape.counters, at.blocks, shape.counters));
     }
-    split_ = &memory.word(at.member, lines.split(), 0);
+    const unsigned mine = at.block % shape.counters;
+    split_ = &memory.word(at.member, lines.split(mine), 0);
+    split_of_all_ = &memory.word(at.member, lines.split_of_all(), 0);
+    split_share_ = share_of(mine, at.blocks, shape.counters);
   }
 
   MGSYNC_HD bool is(relay_way way) const { return (way_ & static_cast<unsigned>(way)) != 0; }
@@ -136,6 +145,9 @@ class relay_addresses {
   MGSYNC_HD word* sum(unsigned i) const { return sum_[i]; }
   MGSYNC_HD unsigned share(unsigned i) const { return share_[i]; }
   MGSYNC_HD word& split() const { return *split_; }
+  MGSYNC_HD word& split_of_all() const { return *split_of_all_; }
+  MGSYNC_HD unsigned split_share() const { return split_share_; }
+  MGSYNC_HD unsigned splits() const { return blocks_ < counters_ ? blocks_ : counters_; }
   // f(counter, how many blocks arrive there), each counter by one lane.
   template <class F>
   MGSYNC_HD void each_counter(F f) const {
@@ -155,6 +167,8 @@ class relay_addresses {
   word* sum_[sums];
   unsigned share_[sums];  // how many blocks arrive at the counter
   word* split_;
+  word* split_of_all_;
+  unsigned split_share_;
 };
 
 }}}  // namespace mgsync::v1::algorithm

@@ -365,8 +365,8 @@ class multi_grid_group_over : private Policy::verdict {
     if (!policy.in_team()) return false;
     count_quietly(policy);
     if ((policy.state() & flags::arrives) == 0) {
-      if constexpr (Mixed) relay_of(policy).tell_mixed(release);
-      else relay_of(policy).tell_quietly();
+      if constexpr (Mixed) relay_of(policy).tell_mixed(release, words_.quiet_);
+      else relay_of(policy).tell_quietly(words_.quiet_);
       return true;
     }
     const auto has = [&](unsigned flag) { return (policy.state() & flag) != 0; };
@@ -379,12 +379,12 @@ class multi_grid_group_over : private Policy::verdict {
       }
       const std::uint32_t before = algorithm::arrive_mixed(
           policy, words_.arrival_, has(flags::tells), has(flags::asks), handle_.blocks * epoch_, release);
-      relay_of(policy).go_on_mixed(epoch_, before);
+      relay_of(policy).go_on_mixed(epoch_, before, words_.quiet_);
     } else {
       const std::uint32_t before = algorithm::arrive_quietly(policy, words_.arrival_, has(flags::tells),
                                                              has(flags::asks), handle_.blocks * epoch_);
       if (has(flags::counter)) policy.hold(handle_.sync_hold);
-      else relay_of(policy).go_on_quietly(epoch_, before);
+      else relay_of(policy).go_on_quietly(epoch_, before, words_.quiet_);
     }
     return true;
   }
@@ -402,22 +402,22 @@ class multi_grid_group_over : private Policy::verdict {
   template <class T, class Op>
   __device__ __forceinline__ void carry(const policy_type& policy, T& value, Op op) {
     // kept(), as in policy(): nothing that follows from these is to be held in registers between rounds.
-    const algorithm::multi_grid_carrier_memory places{handle_};
-    const unsigned blocks = policy_type::kept(handle_.blocks);
+    const unsigned number = policy_type::kept(block()), blocks = policy_type::kept(handle_.blocks);
+    const algorithm::multi_grid_carrier_memory memory{handle_, policy.state(), words_, number};
     algorithm::carrier<policy_type, const algorithm::multi_grid_carrier_memory> carrier(
-        policy, places, {blocks},
-        {policy_type::kept(handle_.rank), handle_.gpus, policy_type::kept(block()), blocks},
-        handle_.sync_hold);
+        policy, memory, {blocks}, {handle_.rank, handle_.gpus, number, blocks});
     if ((state_ & flags::carries) == 0) {
       state_ |= flags::carries | (carrier.last_turn() != 0 ? flags::second_turn : 0);
-      policy.sync_team();  // before a lane writes what the others read there
+      policy.sync_team();  // before the leader arrives
     }
     state_ ^= flags::second_turn;
     const auto arrived = [&] {
       if ((policy.state() & flags::arrives) != 0 && policy.leader())
         policy.add_relaxed_local(*words_.arrival_, 1);
     };
-    const auto spoken = [&] { relay_of(policy).say(epoch_); };
+    const auto spoken = [&] {
+      if ((policy.state() & flags::counter) == 0) relay_of(policy).say(epoch_);
+    };
     const unsigned turn = (state_ & flags::second_turn) != 0 ? 1 : 0;
     if (carrier.carry(epoch_, turn, value, op, arrived, spoken) == 0) lose();
   }

@@ -13,6 +13,6 @@
 /* The version of what kernels, library and processes tell each other: the layout of handles and records, the
    flags, the first exchange. It grows with any change of these, and from the first release on mgsync::v1 with
    it. */
-#define MGSYNC_ABI_VERSION 2
+#define MGSYNC_ABI_VERSION 3
 
 #endif
