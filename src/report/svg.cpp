@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/report/figure_data.hpp"
 #include "src/report/timeline_picture.hpp"
@@ -134,10 +135,25 @@ bar_places places_of(const bar_chart& c, const look& how, double from) {
   if (!c.values.logarithmic) all.add(0);
   const double left = how.slim ? 12 : std::min(30 + names, 300.0);
   // Room for the values after the bars.
-  const double end = how.width() - right_margin - std::clamp(notes + 60, 60.0, how.slim ? 120.0 : 300.0);
+  const double end = how.width() - right_margin - std::clamp(notes + 60, 60.0, how.slim ? 160.0 : 300.0);
   // On a logarithmic scale even the shortest bar has a length.
   return {left, end, from, how.slim ? 36.0 : 22.0,
           ruler(c.values, c.values.logarithmic ? all.low / 2 : all.low, all.high, left, end)};
+}
+
+// How a bar with these marks is drawn: its classes, and the fill where no class gives one.
+struct drawn_mark {
+  std::string css, fill;
+};
+drawn_mark drawn(const bar_marks& marks, std::optional<std::size_t> color) {
+  const bool outlined = marks.hollow || marks.dashed, filled = !outlined || marks.pale;
+  std::vector<std::string> classes;
+  if (filled) classes.push_back(color ? of_color("f", *color) : "mg-plain");
+  if (marks.pale) classes.emplace_back("mg-reference");
+  if (outlined) classes.push_back(color ? of_color("l", *color) : "mg-axis");
+  if (marks.dashed) classes.emplace_back("mg-dashed");
+  // What is transparent can be pressed, unlike what is not filled.
+  return {fmt::format("{}", fmt::join(classes, " ")), filled ? "" : "transparent"};
 }
 
 void draw_bar(canvas& on, const bar_chart& c, const bar& b, const look& how, const bar_places& at, double y) {
@@ -151,13 +167,11 @@ void draw_bar(canvas& on, const bar_chart& c, const bar& b, const look& how, con
   for (std::size_t p = 0; p < b.parts.size(); ++p) {
     sum += b.parts[p];
     const double until = sum > 0 ? at.across.at(sum) : at.left;
-    const auto css = !c.part_names.empty() ? of_color("f", p)
-                     : of_subject          ? of_color("f", *of_subject)
-                                           : "mg-plain";
-    on.rectangle(x, y, until - x, thick, fmt::format("mg-mark {}{}", css, b.reference ? " mg-reference" : ""),
+    const auto shown = drawn(b.marks, !c.part_names.empty() ? std::optional(p) : of_subject);
+    on.rectangle(x, y, until - x, thick, "mg-mark " + shown.css,
                  fmt::format("{}{}: {}", b.name, p < c.part_names.size() ? ", " + c.part_names[p] : "",
                              readable(b.parts[p])),
-                 "", b.source);
+                 shown.fill, b.source);
     x = until;
   }
   const double least = c.values.logarithmic ? 1 / largest_drawn : -largest_drawn;
@@ -168,6 +182,23 @@ void draw_bar(canvas& on, const bar_chart& c, const bar& b, const look& how, con
   const auto words = fmt::format("{}{}{}", readable(sum), b.note.empty() ? "" : ", ", b.note);
   on.text(behind + 6, y + 12, fitted(words, how.width() - behind - 8, how.slim ? 6.6 : 6), "mg-soft");
   on.end();
+}
+
+// What the marks mean that these bars have, in lines from `y` on; returns where the last one ends.
+double explain_marks(canvas& on, const bar_chart& c, const look& how, double y) {
+  constexpr double letter = 6, swatch = 12, line = 18;
+  double x = 16;
+  y += c.legend.empty() ? 0 : line;
+  for (const auto& [marks, words] : c.legend) {
+    const auto shown = fitted(words, how.width() - right_margin - 46, letter);
+    const double needs = 30 + width_of(shown, letter);
+    if (x > 16 && x + needs > how.width() - right_margin) x = 16, y += line;
+    const auto mark = drawn(marks, std::nullopt);
+    on.rectangle(x, y - 10, swatch, swatch, mark.css, "", mark.fill);
+    on.text(x + 17, y, shown, "mg-soft");
+    x += needs + 8;
+  }
+  return y;
 }
 
 std::string draw(const bar_chart& c, const look& how) {
@@ -182,7 +213,7 @@ std::string draw(const bar_chart& c, const look& how) {
   on.line(at.left, at.from, at.left, to, "mg-axis");
   on.text((at.left + at.end) / 2, to + 34, fitted(c.values.label, at.end - at.left + 60), "mg-text",
           "middle");
-  return on.finish(c.heading, how.width(), to + 46, how.with_style);
+  return on.finish(c.heading, how.width(), explain_marks(on, c, how, to + 38) + 8, how.with_style);
 }
 
 std::string draw(const chart& c, const look& how) { return draw_chart(c, how); }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +57,15 @@ struct heat_map {
   void add(std::string row, const std::vector<const result*>&);
 };
 
+// How a bar looks that is not simply there to be had. Each mark has one meaning in a picture, which its
+// legend tells; a bar may have several.
+struct bar_marks {
+  bool hollow = false;  // its outline
+  bool pale = false;
+  bool dashed = false;  // its outline, dashed
+  bool any() const { return hollow || pale || dashed; }
+};
+
 // Bars from zero (or, on a logarithmic scale, from the left edge), each of one part or of several stacked
 // ones.
 struct bar {
@@ -63,10 +73,11 @@ struct bar {
   std::vector<double> parts;
   std::optional<double> low{}, high{};  // of the sum
   std::string note{};                   // after the value: "code-checked, cycle counter"
-  bool reference = false;
-  std::string source{};  // as a chart point's
+  bool reference = false;               // beside the others, to be compared with: no words are made of it
+  std::string source{};                 // as a chart point's
   // Of a bar of one part: what was measured. It has the colour of the curve of this name on the same page.
   std::string subject{};
+  bar_marks marks{};
 };
 
 struct bar_chart {
@@ -75,6 +86,7 @@ struct bar_chart {
   std::vector<std::string> part_names{};  // of stacked bars
   std::vector<bar> bars{};
   bool in_terminal = false;  // also drawn under the tables of a command, in characters
+  std::vector<std::pair<bar_marks, std::string>> legend{};  // what each mark means that its bars have
 };
 
 // Events over time: a row for each track (a warp, a block, a GPU).

@@ -46,7 +46,7 @@ bool is_compared(const result&);
 bool is_vendors(const result&);
 
 // Adds a figure with every level from a warp to several GPUs, launches and host members (001, figures 12 and
-// 13): for each maker the fastest barrier that a program can call, and in a pale colour what is faster but
+// 13): for each maker the fastest barrier that a program can call, and as an outline what is faster but
 // cannot be called. Uses results of the studies barriers, launch and levels, as far as there are any.
 void add_ladder(std::span<const result>, evaluation&);
 // Whether a program can call the result's barrier, and it joins anybody.

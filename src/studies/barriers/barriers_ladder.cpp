@@ -138,7 +138,8 @@ bar bar_of(const std::string& name, const standing& one) {
                   (shape.empty() || shape == "1" ? "" : " " + shape),
           .reference = !one.callable,
           .source = short_key(p),
-          .subject = marked_subject_of(*one.of)};
+          .subject = marked_subject_of(*one.of),
+          .marks = {.hollow = !one.callable}};
 }
 
 // The bars of a step: of each maker the fastest that a program can call, and what is faster than all of
@@ -166,15 +167,18 @@ void add_ladder(std::span<const result> all, evaluation& e) {
   const auto standings = standings_of(all);
   const auto ladder = steps_of(standings);
   if (ladder.empty() || ladder.begin()->first.level == ladder.rbegin()->first.level) return;
-  bar_chart chart{{"ladder", "The ladder: what it costs to synchronize at each level",
-                   "What a program can call at each level, of each maker the fastest, idle; pale: what is "
-                   "faster, but can be used by mgsync itself only. "
-                   "Time of one passage (001, figures 12 and 13)."},
-                  {"latency (us), logarithmic", true},
-                  {},
-                  {}};
+  bar_chart chart{
+      {"ladder", "The ladder: what it costs to synchronize at each level",
+       "What a program can call at each level, of each maker the fastest, idle; and as an outline "
+       "what is faster, but can be used by mgsync itself only. "
+       "Time of one passage (001, figures 12 and 13)."},
+      {"latency (us), logarithmic", true},
+      {},
+      {}};
   for (const auto& [step, here] : ladder)
     if (is_shown(ladder, step)) std::ranges::move(bars_of(step, here), std::back_inserter(chart.bars));
+  if (std::ranges::any_of(chart.bars, [](const bar& one) { return one.marks.hollow; }))
+    chart.legend = {{{}, "a program can call it"}, {{.hollow = true}, "no call: mgsync's own use only"}};
   e.figures.push_back(std::move(chart));
 }
 

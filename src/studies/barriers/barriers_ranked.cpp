@@ -44,6 +44,26 @@ frame<result> shown_of(const frame<result>& rows) {
   });
 }
 
+std::string note_of(const result& r) {
+  std::vector<std::string_view> words;
+  if (!is_callable(r)) words.emplace_back("no call");
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// What the marks of these bars mean; nothing where no bar has one.
+std::vector<std::pair<bar_marks, std::string>> legend_of(const std::vector<bar>& bars) {
+  const std::tuple<bool bar_marks::*, bar_marks, const char*> all[] = {
+      {&bar_marks::hollow, {.hollow = true}, "no call: no program can use it"},
+      {&bar_marks::pale, {.pale = true}, "orders less than a barrier"},
+      {&bar_marks::dashed, {.dashed = true}, "not shown to be a barrier"}};
+  std::vector<std::pair<bar_marks, std::string>> legend;
+  for (const auto& [mark, alone, words] : all)
+    if (std::ranges::any_of(bars, [mark = mark](const bar& one) { return one.marks.*mark; }))
+      legend.emplace_back(alone, words);
+  if (!legend.empty()) legend.insert(legend.begin(), {bar_marks{}, "a barrier that a program can call"});
+  return legend;
+}
+
 bar_chart ranked(const frame<result>& all) {
   const auto rows = shown_of(all);
   const auto& p = rows.front()->point;
@@ -53,9 +73,8 @@ bar_chart ranked(const frame<result>& all) {
                                              shape.empty() ? "" : "-", shape, under.empty() ? "" : "-",
                                              under)),
                   "Ranked: " + name_of_cell(p),
-                  "Medians with 95 % intervals, the fastest first. Pale: what no program can call, orders "
-                  "less than a "
-                  "barrier, was not shown to be one, or has one batch only, and so no interval (?)."},
+                  "Medians, the fastest first; the lines are their 95 % intervals. ?: one batch only, and so "
+                  "no interval."},
       .values = {"latency (us)"},
       .in_terminal = true};
   if (rows.size() < all.size())
@@ -68,11 +87,15 @@ bar_chart ranked(const frame<result>& all) {
                           .parts = {m.median},
                           .low = alone ? std::nullopt : std::optional(m.ci95_low),
                           .high = alone ? std::nullopt : std::optional(m.ci95_high),
-                          .note = is_callable(*r) ? "" : "no call",
+                          .note = note_of(*r),
                           .reference = !is_compared(*r) || !is_callable(*r),
                           .source = short_key(r->point),
-                          .subject = marked_subject_of(*r)});
+                          .subject = marked_subject_of(*r),
+                          .marks = {.hollow = !is_callable(*r),
+                                    .pale = r->orders_less(),
+                                    .dashed = !r->orders_less() && !r->verdict.passed}});
   }
+  chart.legend = legend_of(chart.bars);
   return chart;
 }
 

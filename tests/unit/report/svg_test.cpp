@@ -371,6 +371,32 @@ TEST(svg, a_name_has_one_colour_in_all_pictures_of_a_page) {
   EXPECT_EQ(count(drawn, "mg-plain"), 1U);
 }
 
+TEST(svg, each_mark_of_a_bar_looks_its_own_way_and_is_told_below) {
+  bar_chart bars{.heading = {"b", "Bars"},
+                 .values = {"us"},
+                 .bars = {{.name = "full", .parts = {4}, .subject = "known"},
+                          {.name = "no call", .parts = {3}, .subject = "known", .marks = {.hollow = true}},
+                          {.name = "less", .parts = {2}, .marks = {.pale = true}},
+                          {.name = "both", .parts = {2}, .marks = {.hollow = true, .pale = true}},
+                          {.name = "unchecked", .parts = {1}, .marks = {.dashed = true}}},
+                 .legend = {{{.hollow = true}, "nobody calls it"}, {{.pale = true}, "orders less"}}};
+  const figure of_names = chart{{"c", "c"}, {"x"}, {"y"}, {{"known", {{1, 1}, {2, 2}}}}}, whole = bars;
+  const palette colors(palette::pictures{&of_names, &whole});
+  for (const bool slim : {false, true}) {
+    const auto text = to_svg(bars, {.with_style = false, .colors = &colors, .slim = slim});
+    const std::string mark = slim ? "class=\"" : "class=\"mg-mark ";
+    EXPECT_EQ(count(text, mark + "mg-f0\""), 1U);
+    EXPECT_EQ(count(text, mark + "mg-l0\" fill=\"transparent\""), 1U) << "an outline has the colour too";
+    EXPECT_EQ(count(text, "mg-plain mg-reference\""), 2U) << "the bar, and its mark in the legend";
+    EXPECT_EQ(count(text, mark + "mg-plain mg-reference mg-axis\""), 1U);
+    EXPECT_EQ(count(text, mark + "mg-axis mg-dashed\" fill=\"transparent\""), 1U);
+    for (const char* words : {">nobody calls it<", ">orders less<"})
+      EXPECT_EQ(count(text, words), 1U) << words;
+  }
+  bars.legend.clear();
+  EXPECT_EQ(count(to_svg(bars), ">orders less<"), 0U);
+}
+
 TEST(readable, has_four_digits) {
   EXPECT_EQ(readable(1.39421), "1.394");
   EXPECT_EQ(readable(20), "20");

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <string>
+
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
@@ -63,7 +67,7 @@ TEST(headline, is_empty_where_nothing_can_be_called_or_nothing_passed) {
   EXPECT_EQ(headline(pointers(all)), "");
 }
 
-TEST(ranked, has_the_fastest_first_and_pale_what_is_no_answer) {
+TEST(ranked, has_the_fastest_first_and_marks_what_is_no_answer) {
   auto unchecked = two_gpus("nccl-device", "hub", 1.0);
   unchecked.verdict.passed = false;
   evaluation e;
@@ -84,6 +88,34 @@ TEST(ranked, has_the_fastest_first_and_pale_what_is_no_answer) {
     EXPECT_EQ(chart->bars[i].reference, expected[i].second) << chart->bars[i].name;
   }
   EXPECT_DOUBLE_EQ(*chart->bars[2].low, 2.1 * 0.99);
+}
+
+TEST(ranked, has_a_mark_of_its_own_for_each_reason_and_says_what_it_means) {
+  auto unchecked = two_gpus("nccl-device", "hub", 1.0), piece = two_gpus("hop", "relaxed", 0.5);
+  unchecked.verdict.passed = piece.verdict.passed = false;
+  evaluation e;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), two_gpus("multigrid", "auto", 2.0), unchecked,
+                         two_gpus("multigrid", "library-none", 1.2), piece},
+             e);
+  const auto& chart = *ranked_of(e);
+  std::map<std::string, std::array<bool, 3>> marks;
+  for (const auto& one : chart.bars)
+    marks[one.subject] = {one.marks.hollow, one.marks.pale, one.marks.dashed};
+  const std::map<std::string, std::array<bool, 3>> expected{
+      {"multigrid:library", {false, false, false}},
+      {"multigrid:auto", {true, false, false}},
+      {"multigrid:library-none (orders less)", {false, true, false}},
+      {"hop:relaxed (orders less)", {true, true, false}},
+      {"nccl-device:hub", {false, false, true}}};
+  EXPECT_EQ(marks, expected);
+  std::vector<std::string> words;
+  for (const auto& [mark, meaning] : chart.legend) words.push_back(meaning);
+  EXPECT_EQ(words,
+            (std::vector<std::string>{"a barrier that a program can call", "no call: no program can use it",
+                                      "orders less than a barrier", "not shown to be a barrier"}));
+  evaluation plain;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), two_gpus("nccl-device", "hub", 3.2)}, plain);
+  EXPECT_TRUE(ranked_of(plain)->legend.empty());
 }
 
 TEST(ranked, shows_the_largest_groups_first_and_a_dozen_at_most) {
