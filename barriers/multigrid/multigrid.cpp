@@ -224,7 +224,8 @@ constexpr barrier_variant variants[] = {
      .call = call_of_library("sync_mixed(mgsync::order::acq_rel) of mgsync::this_multi_grid(handle)"),
      .bounded = true},
     {.name = "vendor",
-     .summary = "multi_grid.sync() of cooperative groups",
+     .summary = "multi_grid.sync() of cooperative groups; CUDA 13 no longer compiles it, so an older nvcc "
+                "did, and the driver launches it",
      .facts = of(fact::origin::vendor),
      .make = makers::of_gpus(built<MGSYNC_WITH_CUDA, gpu_multigrid::vendor>),
      .call = {.maker = "NVIDIA",

@@ -168,9 +168,11 @@ support can_run(const topology::machine& machine, const topology::group& group, 
 }  // namespace
 
 extern const backend peers_backend;
-const backend peers_backend{.name = "peers",
-                            .summary = "barriers of other projects, implemented anew for comparison",
-                            .variants = variants,
-                            .can_run = can_run};
+const backend peers_backend{
+    .name = "peers",
+    .summary = "barriers of other projects (vLLM, SGLang, FlashInfer, TensorRT-LLM, PyTorch, "
+               "MSCCL++, DeepEP, NVSHMEM), implemented anew for comparison",
+    .variants = variants,
+    .can_run = can_run};
 
 }  // namespace mgsync

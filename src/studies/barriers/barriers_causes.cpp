@@ -1,9 +1,12 @@
-// Why a barrier takes what it takes: what NVIDIA's own pays for, and what a late member costs.
+// Why a barrier takes what it takes: what NVIDIA's own pays for, what a late member costs, registers that do
+// not suffice; and what the barriers of other projects are here for.
 #include <algorithm>
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "barriers/backend.hpp"
 #include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
@@ -138,6 +141,63 @@ void add_unordered(std::span<const result> all, evaluation& e) {
                     format_shape(told.point).empty() ? " " : " at " + format_shape(told.point) + " ",
                     subject_of(told.point), told.facts->call, median_of(told), median_of(*ordered),
                     subject_of(ordered->point)));
+  }
+}
+
+bool keeps_registers_in_memory(const result& r) {
+  return r.found("algorithm").find("registers kept in memory") != std::string::npos;
+}
+
+std::string words_on_registers(const frame<result>& rows) {
+  const auto kept = where(rows, keeps_registers_in_memory);
+  if (kept.empty()) return "";
+  const auto shapes_of = [&](const std::string& name) {
+    const auto its = where(kept, [&](const result& r) { return marked_subject_of(r) == name; });
+    return fmt::format("{}",
+                       fmt::join(keys(its, [](const result& r) { return format_shape(r.point); }), ", "));
+  };
+  std::vector<std::string> names;
+  for (const auto& [shapes, some] :
+       groups(kept, [&](const result& r) { return shapes_of(marked_subject_of(r)); }))
+    names.push_back(fmt::format("{} at {}", fmt::join(keys(some, marked_subject_of), ", "), shapes));
+  return fmt::format(
+      " Registers in memory, by {}: so many threads leave each fewer registers than the kernel "
+      "needs; the rest is kept in memory, and the barrier's fences wait for that.",
+      fmt::join(names, "; "));
+}
+
+namespace {
+
+// Why the barrier of a result orders less, in words.
+std::string how_it_orders_less(const result& r) {
+  return !r.facts->joins_all()                 ? "only workers of equal number meet"
+         : r.facts->order == fact::order::none ? "all meet, and no memory is ordered"
+                                               : "all meet, and a half of memory order is left out";
+}
+
+}  // namespace
+
+void add_forms_of_others(std::span<const result> all, evaluation& e) {
+  const auto is_form = [](const barrier_variant& v) { return v.facts.origin == fact::origin::peer; };
+  for (const auto* b : backends()) {
+    if (!std::ranges::all_of(b->variants, is_form)) continue;
+    const auto measured = where(all, is_measured_of(default_study), is_subject(b->name),
+                                [](const result& r) { return r.facts.has_value(); });
+    const auto forms = keys(measured, [](const result& r) { return r.point.variant; });
+    if (forms.empty()) continue;
+    auto text = fmt::format(
+        "{} are {}. They run in mgsync's kernels, checked and timed as all others here, so that only the way "
+        "to meet differs; a program calls those projects, and none of these.",
+        b->name, b->summary);
+    std::vector<std::string> less;
+    for (const auto& [why, some] : groups(where(measured, &result::orders_less), how_it_orders_less)) {
+      const auto names = keys(some, [](const result& r) { return r.point.variant; });
+      less.push_back(fmt::format("{} ({})", fmt::join(names, ", "), why));
+    }
+    text += less.empty() ? fmt::format(" All {} order as much as a barrier.", forms.size())
+                         : fmt::format(" Of these order less than a barrier: {}; all others as much as one.",
+                                       fmt::join(less, "; "));
+    e.sentences.push_back(std::move(text));
   }
 }
 

@@ -182,7 +182,7 @@ void add_shapes(std::span<const result> all, evaluation& e) {
                                          count_of_members(some.front()->point), and_under(under)),
                              "Medians in us; the colours are logarithmic. The best at the last shape first "
                              "(000, figures 5, 7 and 8)." +
-                                 single_batches(some)},
+                                 single_batches(some) + words_on_registers(some)},
                  .row_label = "barrier",
                  .column_label = device == topology::device::gpu ? "blocks per SM x threads per block"
                                                                  : "threads per member",
@@ -250,6 +250,7 @@ void add_curves(std::span<const result> all, evaluation& e) {
     for (const auto& [name, results] : by(some, marked_subject_of))
       if (results.size() > 1) c.curves.push_back(curve_of(name, results));
     if (c.curves.empty()) continue;
+    c.heading.caption += words_on_registers(some);
     put_in_order(c.curves, points);
     c.x.logarithmic = std::ranges::any_of(c.curves, [](const curve& one) { return one.points.back().x > 8; });
     e.figures.push_back(std::move(c));
@@ -269,6 +270,7 @@ evaluation evaluate(std::span<const result> all) {
   add_late(all, e);
   add_unordered(all, e);
   add_loads(all, e);
+  add_forms_of_others(all, e);
   return e;
 }
 

@@ -58,6 +58,13 @@ void add_ranked(std::span<const result>, evaluation&);
 // fastest of these rows, of one group and shape, that a program can call, beside the fastest of each other
 // maker. Empty: none can be called, or there is no other maker's.
 std::string headline(const std::vector<const result*>& rows);
+// Whether the result's kernel keeps registers in memory, since so many threads leave each too few.
+bool keeps_registers_in_memory(const result&);
+// " Registers in memory, by multigrid:library-reduce at 32x64: so many threads ...": a sentence for a figure
+// of these rows, if any does.
+std::string words_on_registers(const std::vector<const result*>&);
+// Adds a sentence of what the barriers of other projects are, where any were measured, and which order less.
+void add_forms_of_others(std::span<const result>, evaluation&);
 // Adds the fastest barrier of each group and shape, and which one to take.
 void add_fastest(std::span<const result>, evaluation&);
 // " It pays for each block: with as many threads on an SM, 8x256 takes 11.3 us and 32x64 31.1 us, ...": where

@@ -188,18 +188,56 @@ using by_load = std::map<std::string, const result*>;
 
 std::string load_of(const result& r) { return r.point.word(axes::load, "idle"); }
 
+// Why a barrier takes longer beside a load, and what a program can do about it (docs/load.md); empty: not
+// known.
+struct load_cause {
+  std::string_view why, what_to_do;
+};
+// What blocks of a kind of load do, and what that means for a barrier on their SMs, and on others.
+struct load_kind {
+  std::string_view name, words;
+  load_cause on_its_sms, on_others;
+};
+constexpr load_cause of_host_reads{
+    "a barrier's system fence waits until all reads of host memory by its GPU's SMs have returned",
+    "poll no word of host memory from a kernel, but one in the GPU's own memory that the host writes "
+    "(cudaMemcpyAsync in another stream)"};
+constexpr load_cause behind_its_sm{
+    "the stores, flags and fences of an SM queue behind what that SM itself has sent",
+    "keep the barrier off SMs that store, or few stores in flight"};
+constexpr load_cause of_peer_loads{
+    "what a barrier sends waits in line with these reads, and its fences until it has arrived",
+    "let GPUs meet before or after such reads, not beside them"};
+constexpr load_kind load_kinds[] = {
+    {"peer-stores",
+     "blocks store to other GPUs",
+     behind_its_sm,
+     {"a barrier's system fence waits until what its GPU has sent to others has arrived",
+      "keep few stores in flight: a quarter of the threads may move as much"}},
+    {"peer-loads", "blocks read other GPUs' memory", of_peer_loads, of_peer_loads},
+    {"local-stores", "blocks store to the GPU's own memory", behind_its_sm, {}},
+    {"local-loads", "blocks read the GPU's own memory", {}, {}},
+    {"host-reads", "blocks poll a word of host memory", of_host_reads, of_host_reads}};
+
+const load_kind* kind_of_load(const std::string& load) {
+  return first(load_kinds, [&](const load_kind& one) { return load.starts_with(one.name); });
+}
+
 // "while blocks poll a word of host memory (host-reads:x32@all)".
 std::string while_loaded(const result& r) {
-  static constexpr std::pair<std::string_view, std::string_view> all[] = {
-      {"peer-stores", "blocks store to other GPUs"},
-      {"peer-loads", "blocks read other GPUs' memory"},
-      {"local-stores", "blocks store to the GPU's own memory"},
-      {"local-loads", "blocks read the GPU's own memory"},
-      {"host-reads", "blocks poll a word of host memory"}};
   const auto load = load_of(r);
-  for (const auto& [kind, words] : all)
-    if (load.starts_with(kind)) return fmt::format("while {} ({})", words, load);
-  return fmt::format("beside {}", load);
+  const auto* kind = kind_of_load(load);
+  return kind == nullptr ? fmt::format("beside {}", load) : fmt::format("while {} ({})", kind->words, load);
+}
+
+// " Why: ... What to do: ...", once for each cause.
+std::string why_and_what_to_do(const result& beside, std::set<std::string_view>& told) {
+  const auto load = load_of(beside);
+  const auto* kind = kind_of_load(load);
+  if (kind == nullptr) return "";
+  const auto& cause = load.ends_with("@others") ? kind->on_others : kind->on_its_sms;
+  if (cause.why.empty() || !told.insert(cause.why).second) return "";
+  return fmt::format(" Why: {}. What to do: {} (docs/load.md).", cause.why, cause.what_to_do);
 }
 
 const result& at_worst(const by_load& loads) {
@@ -207,8 +245,9 @@ const result& at_worst(const by_load& loads) {
 }
 
 // A sentence: how load changes the barrier that is fastest without it, and which barrier it affects least; of
-// those that a program can call, if there are any.
-std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
+// those that a program can call, if there are any. `told`: the causes that were said already.
+std::string loaded_sentence(const std::map<std::string, by_load>& subjects,
+                            std::set<std::string_view>& told) {
   // No pieces of barriers, and no unchecked ones.
   auto barriers = where(subjects, [](const auto& one) {
     const auto* idle = at(one.second, "idle");
@@ -229,7 +268,7 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects) {
   if (first_metric(at_worst(calmest->second)).ci95_high < first_metric(beside).ci95_low)
     text += fmt::format(" {1} takes least beside the worst, {0:.3g} us.",
                         median_of(at_worst(calmest->second)), calmest->first);
-  return text;
+  return text + why_and_what_to_do(beside, told);
 }
 
 }  // namespace
@@ -240,6 +279,7 @@ void add_loads(std::span<const result> all, evaluation& e) {
            r.point.find(axes::work) == nullptr && r.point.find(axes::late) == nullptr && r.point.ranks <= 1;
   });
   const auto group_of = [](const result& r) { return std::pair(r.point.members, format_shape(r.point)); };
+  std::set<std::string_view> told;
   for (const auto& [group, here] : by(measured, group_of)) {
     const auto& [members, shape] = group;
     auto loads = keys(here, load_of);
@@ -248,7 +288,7 @@ void add_loads(std::span<const result> all, evaluation& e) {
     auto subjects = pivot(here, marked_subject_of, load_of);
     std::erase_if(subjects, [](const auto& one) { return one.second.size() < 2; });
     if (subjects.empty()) continue;
-    if (auto sentence = loaded_sentence(subjects); !sentence.empty())
+    if (auto sentence = loaded_sentence(subjects, told); !sentence.empty())
       e.sentences.push_back(std::move(sentence));
     heat_map map{
         .heading = {fmt::format("loads-{}-{}", members, shape),

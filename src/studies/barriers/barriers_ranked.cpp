@@ -47,6 +47,7 @@ frame<result> shown_of(const frame<result>& rows) {
 std::string note_of(const result& r) {
   std::vector<std::string_view> words;
   if (!is_callable(r)) words.emplace_back("no call");
+  if (keeps_registers_in_memory(r)) words.emplace_back("registers in memory");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -80,6 +81,7 @@ bar_chart ranked(const frame<result>& all) {
   if (rows.size() < all.size())
     chart.heading.caption += fmt::format(" Left out: {} more that no program can call, or that order less.",
                                          all.size() - rows.size());
+  chart.heading.caption += words_on_registers(rows);
   for (const auto* r : rows) {
     const auto& m = first_metric(*r);
     const bool alone = m.of_one_batch();

@@ -346,12 +346,16 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
     r.point.set("load", std::string("peer-stores"));
     return r;
   };
+  const std::string why = " Why: the stores, flags and fences of an SM queue behind what that SM itself has "
+                          "sent. What to do: keep "
+                          "the barrier off SMs that store, or few stores in flight (docs/load.md).";
   std::vector<result> all{of_level("multigrid", "auto", 2, 2.0), of_level("nccl", "auto", 2, 3.0),
                           beside("multigrid", 8.0), beside("nccl", 6.0)};
   EXPECT_EQ(
       evaluated(all).sentences.back(),
       "Beside traffic on 2 GPUs, shape 1x32, multigrid:auto takes up to 8 us, while blocks store to other "
-      "GPUs (peer-stores), instead of 2 us. nccl:auto takes least beside the worst, 6 us.");
+      "GPUs (peer-stores), instead of 2 us. nccl:auto takes least beside the worst, 6 us." +
+          why);
   auto library = of_level("multigrid", "library", 2, 2.5), loaded = library;
   loaded.point.set("load", std::string("peer-stores"));
   loaded.metrics[0].median = 9;
@@ -359,8 +363,42 @@ TEST(barriers_evaluation, says_what_traffic_does_to_the_fastest_and_to_whom_it_d
   EXPECT_EQ(
       evaluated(all).sentences.back(),
       "Beside traffic on 2 GPUs, shape 1x32, multigrid:library takes up to 9 us, while blocks store to other "
-      "GPUs (peer-stores), instead of 2.5 us.")
+      "GPUs (peer-stores), instead of 2.5 us." +
+          why)
       << "a program can call it";
+}
+
+TEST(barriers_evaluation, says_once_for_each_kind_of_traffic_why_and_what_to_do) {
+  std::vector<result> all;
+  for (const int members : {2, 4})
+    for (const char* load : {"", "host-reads:x32@all"}) {
+      all.push_back(of_level("multigrid", "library", members, *load ? 150.0 : 2.0));
+      if (*load) all.back().point.set("load", std::string(load));
+    }
+  int told = 0, why = 0, advice = 0;
+  for (const auto& one : evaluated(all).sentences) {
+    told += one.starts_with("Beside traffic");
+    why += one.find("waits until all reads of host memory") != std::string::npos;
+    advice += one.find("poll no word of host memory from a kernel") != std::string::npos;
+  }
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(why, 1) << "the second time it is known";
+  EXPECT_EQ(advice, 1);
+}
+
+TEST(barriers_evaluation, tells_traffic_on_the_barriers_own_sms_from_that_on_others) {
+  for (const auto& [load, why] :
+       {std::pair{"peer-stores:x128@all", " Why: the stores, flags and fences of an SM queue behind"},
+        std::pair{"peer-stores:x128@others",
+                  " Why: a barrier's system fence waits until what its GPU has sent"},
+        std::pair{"local-loads:x128@others", "instead of 2 us."}}) {
+    std::vector<result> all{of_level("multigrid", "library", 2, 2.0),
+                            of_level("multigrid", "library", 2, 9.0)};
+    all[1].point.set("load", std::string(load));
+    const auto told = evaluated(all).sentences.back();
+    EXPECT_NE(told.find(why), std::string::npos) << told;
+    EXPECT_EQ(told.find(" Why: ") == std::string::npos, std::string(load).starts_with("local-loads")) << told;
+  }
 }
 
 result of_shape(const std::string& variant, int members, double blocks, double threads, double us) {

@@ -118,6 +118,44 @@ TEST(ranked, has_a_mark_of_its_own_for_each_reason_and_says_what_it_means) {
   EXPECT_TRUE(ranked_of(plain)->legend.empty());
 }
 
+TEST(ranked, says_whose_registers_are_kept_in_memory_where_its_bar_stands) {
+  auto spills = two_gpus("multigrid", "library-reduce", 1527);
+  spills.environment["algorithm"] = "relay (32 counters, 32 inboxes): many blocks, registers kept in memory";
+  evaluation e;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), spills}, e);
+  const auto& chart = *ranked_of(e);
+  EXPECT_EQ(chart.bars[0].note, "");
+  EXPECT_EQ(chart.bars[1].note, "registers in memory");
+  EXPECT_NE(chart.heading.caption.find("Registers in memory, by multigrid:library-reduce at 1x32: so many "
+                                       "threads leave each fewer registers than the kernel needs"),
+            std::string::npos)
+      << chart.heading.caption;
+  spills.environment.clear();
+  evaluation other;
+  add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), spills}, other);
+  EXPECT_EQ(ranked_of(other)->heading.caption.find("egisters"), std::string::npos);
+}
+
+TEST(forms_of_others, are_said_to_be_for_comparison_and_which_order_less) {
+  evaluation e;
+  add_forms_of_others(
+      std::vector{two_gpus("peers", "cas-mailbox", 4.2), two_gpus("peers", "equal-blocks", 2.6),
+                  two_gpus("peers", "flags-unordered", 2.7), two_gpus("multigrid", "host-flags", 9)},
+      e);
+  ASSERT_EQ(e.sentences.size(), 1u) << "multigrid's own are no others";
+  const auto& told = e.sentences[0];
+  for (const char* words :
+       {"peers are barriers of other projects (vLLM, ", "PyTorch", "implemented anew for comparison. ",
+        "a program calls those projects, and none of these. ",
+        "Of these order less than a barrier: equal-blocks (only workers of equal number meet); "
+        "flags-unordered "
+        "(all meet, and no memory is ordered); all others as much as one."})
+    EXPECT_NE(told.find(words), std::string::npos) << words << ": " << told;
+  evaluation none;
+  add_forms_of_others(std::vector{two_gpus("multigrid", "library", 2.1)}, none);
+  EXPECT_TRUE(none.sentences.empty());
+}
+
 TEST(ranked, shows_the_largest_groups_first_and_a_dozen_at_most) {
   std::vector<result> all;
   for (const int members : {1, 2, 3})
