@@ -75,8 +75,8 @@ report::page_link link_to(const report::page& p, std::string file, std::string t
   const auto& first = p.verdict.shown.sentences.empty() && !p.sections.empty()
                           ? p.sections.front().shown.sentences
                           : p.verdict.shown.sentences;
-  const auto count = static_cast<std::size_t>(std::ranges::count_if(
-      p.rows, [](const auto& row) { return row.of->status == result_status::measured; }));
+  const auto count = static_cast<std::size_t>(
+      std::ranges::count_if(p.rows, [](const auto& row) { return !row.earlier && row.of->has_metrics(); }));
   return {std::move(file), std::move(title),
           p.files.empty()
               ? ""

@@ -28,6 +28,7 @@ void append(evaluation& to, evaluation from) {
   std::move(from.sentences.begin(), from.sentences.end(), std::back_inserter(to.sentences));
   std::move(from.tables.begin(), from.tables.end(), std::back_inserter(to.tables));
   std::move(from.figures.begin(), from.figures.end(), std::back_inserter(to.figures));
+  std::move(from.in_parts.begin(), from.in_parts.end(), std::back_inserter(to.in_parts));
 }
 
 std::string capitalized(std::string_view word) {
@@ -178,13 +179,13 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
                  bool alone, std::vector<std::string>& failed) {
   const auto prefix = fmt::format("m{}-", number);
   std::map<std::string, int> again;
-  const auto add_row = [&](const result& r, std::size_t file) {
+  const auto add_row = [&](const result& r, std::size_t file, bool earlier) {
     const auto id = prefix + short_key(r.point);
     const int count = again[id]++;
-    p.rows.push_back({&r, file, count == 0 ? id : fmt::format("{}-{}", id, count)});
+    p.rows.push_back({&r, file, count == 0 ? id : fmt::format("{}-{}", id, count), earlier});
   };
-  for (std::size_t i = 0; i < m.results.size(); ++i) add_row(m.results[i], m.from[i]);
-  for (std::size_t i = 0; i < m.earlier.size(); ++i) add_row(m.earlier[i], m.earlier_from[i]);
+  for (std::size_t i = 0; i < m.results.size(); ++i) add_row(m.results[i], m.from[i], false);
+  for (std::size_t i = 0; i < m.earlier.size(); ++i) add_row(m.earlier[i], m.earlier_from[i], true);
   page_section found{prefix + "found", alone ? "" : m.title, {}, {}, prefix};
   auto evaluated = evaluate_all(m.results, m.earlier);
   for (auto& sentence : failures_of(evaluated)) {
@@ -202,6 +203,7 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
     const auto rest = shown.sentences.begin() + static_cast<std::ptrdiff_t>(first);
     std::vector<std::string> above(shown.sentences.begin(), rest);
     std::ranges::copy(above, std::back_inserter(found.shown.sentences));
+    std::ranges::move(shown.in_parts, std::back_inserter(found.shown.in_parts));
     shown.sentences.erase(shown.sentences.begin(), rest);
     if (one.of->name == default_study && !shown.tables.empty()) {
       found.shown.tables.push_back(std::move(shown.tables.front()));
@@ -212,7 +214,8 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
                           fmt::format("{}{}", capitalized(one.of->name), alone ? "" : ": " + m.title),
                           std::move(shown), commands_of(all, m, one.of->name), prefix, std::move(above)});
   }
-  if (auto summary = summary_of(m.results); !summary.empty()) found.shown.sentences.push_back(summary + ".");
+  if (auto summary = summary_of(m.results); !summary.empty())
+    found.shown.sentences.push_back(fmt::format("Of all studies together, {}.", summary));
   if (auto endings = endings_of(m.results); !endings.rows.empty())
     found.shown.tables.push_back(std::move(endings));
   // With several machines, the first sentence of each also stands at the top.
@@ -261,6 +264,7 @@ void add_acceptances(report::page& p, const std::vector<acceptance>& accepted) {
   page_section s{"acceptances", "Acceptances", evaluate(all).shown, {}, ""};
   auto& said = p.verdict.shown.sentences;  // behind the headline
   said.insert(said.begin() + (said.empty() ? 0 : 1), s.shown.sentences.front());
+  std::ranges::copy(s.shown.in_parts, std::back_inserter(p.verdict.shown.in_parts));
   p.sections.push_back(std::move(s));
 }
 

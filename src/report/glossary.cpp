@@ -10,7 +10,9 @@
 
 #include "src/base/markup.hpp"
 
-extern const unsigned char mgsync_glossary[];  // made by cmake/embed.cmake; ends with a zero
+// Made by cmake/embed.cmake; they end with a zero.
+extern const unsigned char mgsync_glossary[];
+extern const unsigned char mgsync_library_document[];
 
 namespace mgsync::report {
 namespace {
@@ -84,7 +86,48 @@ std::string html_glossary() {
                         word.starts_with("00") ? fmt::format("<span id=\"paper-{0}\">paper {0}</span>", word)
                                                : escaped(word),
                         escaped(meaning));
-  return "<details id=\"glossary\"><summary>what the words mean</summary><dl>\n" + rows + "</dl></details>\n";
+  return "<details id=\"glossary\" class=\"look-up\"><summary>What the words mean: barrier, shape, ci95, "
+         "orders "
+         "less, no call, waived and all others</summary><dl>\n" +
+         rows + "</dl></details>\n";
+}
+
+namespace {
+
+// What stands between two marks of a text, from a place on, which is moved behind it.
+std::string_view between(std::string_view text, std::string_view before, std::string_view behind,
+                         std::size_t& from) {
+  const auto begin = text.find(before, from);
+  if (begin == text.npos) return "";
+  const auto end = text.find(behind, begin + before.size());
+  if (end == text.npos) return "";
+  from = end + behind.size();
+  return text.substr(begin + before.size(), end - begin - before.size());
+}
+
+}  // namespace
+
+std::string html_program() {
+  const std::string_view document = reinterpret_cast<const char*>(mgsync_library_document);
+  std::size_t at = 0;
+  const auto program = between(document, "```cuda\n", "\n```", at),
+             compiled = between(document, "`", "`", at);
+  return fmt::format(
+      "<details id=\"program\" class=\"look-up\"><summary>How to call mgsync's library: a whole program to "
+      "paste, "
+      "with the launch</summary>\n<p>grids.launch() passes the handle as the kernel's first argument; the "
+      "call of "
+      "another form stands in the place of grids.sync().</p>\n<pre>{}</pre>\n<pre>{}</pre></details>\n",
+      escaped(program), escaped(compiled));
+}
+
+std::string with_links(std::string_view text) {
+  constexpr std::string_view call = "mgsync::this_multi_grid(handle";
+  auto html = with_papers(text);
+  const auto link = fmt::format("<a href=\"#program\">{}</a>", call);
+  for (auto at = html.find(call); at != html.npos; at = html.find(call, at + link.size()))
+    html.replace(at, call.size(), link);
+  return html;
 }
 
 }  // namespace mgsync::report

@@ -61,21 +61,24 @@ std::string html_files(const page& p) {
   return text + (many ? "</details></section>\n" : "</section>\n");
 }
 
-std::string html_contents(const page& p) {
+// `program`: the page has one to paste.
+std::string html_contents(const page& p, bool program) {
   std::string text = "<nav aria-label=\"contents\"><ul>";
   if (!p.index.empty()) text += fmt::format("<li><a href=\"{}\">All machines</a></li>", escaped(p.index));
   text += "<li><a href=\"#verdict\">What was found</a></li>";
   const auto lead = [&](const page_link& to, std::string_view title) {
     text += fmt::format("<li><a href=\"{}\">{}</a></li>", escaped(to.file), escaped(title));
   };
+  const auto add = [&](std::string_view id, std::string_view title) {
+    text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title));
+  };
+  add("glossary", "What the words mean");
+  if (program) add("program", "How to call it");
   for (const auto& one : p.pages) lead(one, one.title);
   for (const auto& one : p.beside) {  // of this machine all
     const auto colon = one.title.rfind(": ");
     lead(one, std::string_view(one.title).substr(colon == std::string::npos ? 0 : colon + 2));
   }
-  const auto add = [&](std::string_view id, std::string_view title) {
-    text += fmt::format("<li><a href=\"#{}\">{}</a></li>", id, escaped(title));
-  };
   // Of several machines the sections stand below each, under their own names.
   const bool several =
       std::ranges::any_of(p.sections, [](const auto& s) { return s.id.ends_with("-found"); });
@@ -88,7 +91,6 @@ std::string html_contents(const page& p) {
   if (!p.drawings.empty()) add("topology", p.drawings_title);
   if (!html_rows(p).empty()) add("rows", "Every row");
   if (!p.files.empty()) add("environment", "Where and how");
-  add("glossary", "What the words mean");
   return text + "</ul></nav>\n";
 }
 
@@ -153,17 +155,18 @@ std::string to_html(const page& whole) {
       "SM of a GPU; b1x32: one block of 32 threads on a GPU. <a href=\"#glossary\">All other words</a></p>"
       "</header>\n",
       escaped(p.title), escaped(p.subtitle));
-  text += html_contents(whole) +
-          "<main>\n<details id=\"tools\" hidden><summary>Choose what is shown</summary></details>\n" +
-          html_section(p.verdict, colors, "verdict", &first, p.brief) + html_pages(p);
+  auto body = html_section(p.verdict, colors, "verdict", &first, p.brief) + html_pages(p);
   for (const auto& s : p.sections)
-    if (!is_empty(s)) text += html_section(s, colors, "", nullptr, p.brief);
-  text += html_drawings(p) + html_attachments(whole) + html_rows(whole) + html_files(p);
+    if (!is_empty(s)) body += html_section(s, colors, "", nullptr, p.brief);
+  const bool program = body.find("href=\"#program\"") != body.npos;
+  text += html_contents(whole, program) + "<main>\n" + html_glossary() + (program ? html_program() : "") +
+          "<details id=\"tools\" hidden><summary>Choose what is shown</summary></details>\n" + body +
+          html_drawings(p) + html_attachments(whole) + html_rows(whole) + html_files(p);
   text += fmt::format("<footer><p class=\"soft\">Written by {}. The summaries, and the medians of "
                       "all batches unless they are very many, are in this file as JSON, in the element "
                       "\"mgsync-data\". Latency is the median over batches, with its 95 % confidence "
-                      "interval.</p>\n{}</footer>\n</main>\n",
-                      escaped(p.written), html_glossary());
+                      "interval.</p>\n</footer>\n</main>\n",
+                      escaped(p.written));
   text += fmt::format("<script type=\"application/json\" "
                       "id=\"mgsync-data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
                       json_of(whole), page_script());

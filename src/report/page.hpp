@@ -36,6 +36,7 @@ struct page_row {
   const result* of = nullptr;  // outlives the page
   std::size_t file = 0;        // in page.files
   std::string id;              // the id of its row, as the target of links
+  bool earlier = false;        // a later file has the same point, which counts
 };
 
 struct page_file {
@@ -94,10 +95,17 @@ std::string_view page_script();
 // Text as HTML, in which the number of a paper, as in "(000, table I)", leads to its title in the glossary.
 std::string with_papers(std::string_view text);
 
+// The same, and the call of mgsync's library leads to html_program().
+std::string with_links(std::string_view text);
+
 // The papers whose numbers stand in a text: "000: L. Zhang, ...".
 std::vector<std::string> papers_in(std::string_view text);
 
 // A folded section with every word and its sentence.
 std::string html_glossary();
+
+// A folded section with a whole program that calls mgsync's library: the first one of docs/library.md, and
+// how it is compiled.
+std::string html_program();
 
 }  // namespace mgsync::report

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -231,6 +233,50 @@ bool is_empty(const page_section& s) {
   return s.shown.sentences.empty() && s.shown.tables.empty() && s.shown.figures.empty();
 }
 
+namespace {
+
+std::string html_sentence(const std::string& words) { return fmt::format("<p>{}</p>\n", with_links(words)); }
+
+std::string html_in_parts(const told_in_parts& one) {
+  auto text = fmt::format("<div class=\"in-parts\">{}<dl>", html_sentence(one.words));
+  for (const auto& [what, words] : one.parts)
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), with_links(words));
+  return text + "</dl></div>\n";
+}
+
+// The sentences of a section, each as a paragraph; in the place of the first of those that are told in parts
+// their parts, and nothing in that of the others.
+std::vector<std::string> html_sentences(const evaluation& shown) {
+  std::vector<std::string> all;
+  for (const auto& words : shown.sentences) {
+    const auto told = std::ranges::find_if(shown.in_parts, [&](const told_in_parts& one) {
+      return std::ranges::find(one.sentences, words) != one.sentences.end();
+    });
+    if (told == shown.in_parts.end()) all.push_back(html_sentence(words));
+    else if (told->sentences.front() == words) all.push_back(html_in_parts(*told));
+  }
+  return all;
+}
+
+// Which barrier each colour is, of the barriers of these figures; empty where none has one.
+std::string html_colors(const page_section& first, const palette& colors) {
+  std::set<std::pair<std::size_t, std::string>> known;
+  for (const auto& one : first.shown.figures)
+    if (const auto* bars = std::get_if<bar_chart>(&one))
+      for (const auto& b : bars->bars)
+        if (const auto color = colors.of(b.subject)) known.emplace(*color, b.subject);
+  if (known.empty()) return "";
+  std::string text = "<p class=\"soft colors\">A colour is the same barrier on the whole page: ";
+  for (const auto& [color, name] : known)
+    text +=
+        fmt::format("<span><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" "
+                    "class=\"{}\"/></svg>{}</span> ",
+                    of_color("f", color), escaped(name));
+  return text + "Grey are all others, each named beside its bar.</p>\n";
+}
+
+}  // namespace
+
 std::string html_section(const page_section& s, const palette& colors, std::string_view css,
                          const page_section* first, bool brief) {
   std::string text =
@@ -238,14 +284,11 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   if (s.folded) text += "<details class=\"fold\"><summary>";
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   if (s.folded) text += "</summary>\n";
-  const auto sentence = [&](const std::string& words) {
-    text += fmt::format("<p>{}</p>\n", with_papers(words));
-  };
   constexpr std::size_t before_headline = 1;
-  const auto& sentences = s.shown.sentences;
-  for (std::size_t i = 0; i < std::min(sentences.size(), before_headline); ++i) sentence(sentences[i]);
-  if (first != nullptr) text += figures(*first, colors, brief).html();
-  for (std::size_t i = before_headline; i < sentences.size(); ++i) sentence(sentences[i]);
+  const auto sentences = html_sentences(s.shown);
+  for (std::size_t i = 0; i < std::min(sentences.size(), before_headline); ++i) text += sentences[i];
+  if (first != nullptr) text += figures(*first, colors, brief).html() + html_colors(*first, colors);
+  for (std::size_t i = before_headline; i < sentences.size(); ++i) text += sentences[i];
   text += figures(s, colors, brief).html();
   for (const auto& t : s.shown.tables) text += folded_table(t, s.rows);
   text += html_commands(s.commands);

@@ -71,7 +71,8 @@ std::vector<page> by_section(const page& whole) {
   for (const auto& s : whole.sections) {
     if (is_empty(s)) continue;
     const bool first = parts.empty();
-    page_section alone{"verdict", "", {.sentences = s.above}, {}, s.rows};
+    page_section alone{
+        "verdict", "", {.sentences = s.above, .in_parts = whole.verdict.shown.in_parts}, {}, s.rows};
     auto part = part_of(whole, {s}, first ? whole.verdict : std::move(alone));
     if (first) part.drawings = whole.drawings;
     else part.title = fmt::format("{}: {}", s.title, whole.title);

@@ -121,6 +121,19 @@ def check(condition, sentence):
         sys.exit(f"report_page: {sentence}")
 
 
+def check_counts(mgsync, folder, measured):
+    """Of points that two files have, the index and the rows count each once, and say what else is there."""
+    again = folder / "again.json.xz"
+    shutil.copy(measured, again)
+    done = subprocess.run([mgsync, "report", str(measured), str(again), "--html", f"{folder}/counted/"], capture_output=True, text=True, check=False)
+    check(done.returncode == 0, f"mgsync report: {done.stderr}")
+    points = sum(bool(one["metrics"]) for one in json.loads(lzma.open(measured, "rt").read())["results"])
+    index = (folder / "counted/index.html").read_text()
+    check(f"2 files, {points} points measured" in index, f"the index does not count {points} points")
+    rows = re.findall(r"<summary>(all \d+ rows, [^<]*)", "".join(page.read_text() for page in (folder / "counted").glob("*.html")))
+    check(len(rows) == 1 and f" {points} measured points, {points} earlier results of such points" in rows[0], f"the rows are {rows}, of {points} points")
+
+
 def main():
     mgsync, sources = sys.argv[1], pathlib.Path(sys.argv[2])
     program = browser.found()
@@ -147,6 +160,8 @@ def main():
         check(marks > 100, f"only {marks} marks lead to rows")
         check(not wrong, "; ".join(wrong))
         check(not lost_links(dom), f"links to nowhere: {lost_links(dom)}")
+
+        check_counts(mgsync, folder, results / "h200x4/library.json.xz")
 
         light = asked.picture(page, "light", 1100, 1400, "--blink-settings=preferredColorScheme=1")
         dark = asked.picture(page, "dark", 1100, 1400, "--blink-settings=preferredColorScheme=0")

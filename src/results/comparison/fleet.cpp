@@ -79,6 +79,7 @@ class analysis {
   fleet_findings findings() {
     fleet_findings found;
     found.shown.sentences = sentences();
+    if (by_node_.size() == 1) found.shown.in_parts = {of_one_node()};
     add_outliers(found.shown);
     add_verdicts(found.shown);
     add_changes(found.shown);
@@ -182,11 +183,7 @@ class analysis {
     for (const auto& run : all_.runs()) days.insert(run.day());
     const auto acceptances = counted(all_.runs().size(), "acceptance"), on = counted(days.size(), "day");
     const auto normal = counts[node_verdict_kind::normal];
-    if (by_node_.size() == 1) {
-      const auto all_normal = std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict);
-      return {fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.",
-                          acceptances, by_node_.begin()->first, on, all_normal, normal == 1 ? "too" : "not")};
-    }
+    if (by_node_.size() == 1) return of_one_node().sentences;
     std::vector<std::string> said{fmt::format("{}, {} on {}: by its latest one {} of the nodes {} normal.",
                                               counted(by_node_.size(), "node"), acceptances, on, normal,
                                               normal == 1 ? "is" : "are")};
@@ -201,6 +198,37 @@ class analysis {
     if (outliers_.size() > 5)
       said.push_back(fmt::format("{} more outliers are in the table.", outliers_.size() - 5));
     return said;
+  }
+
+  // How often a single node was found normal; and by which reference, and how near it came to a limit.
+  told_in_parts of_one_node() const {
+    const auto& [node, runs] = *by_node_.begin();
+    std::set<std::string> days;
+    for (const auto& run : all_.runs()) days.insert(run.day());
+    const bool is_normal = all_.runs()[runs.back()].verdict == node_verdict_kind::normal;
+    told_in_parts all{
+        {},
+        fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.",
+                    counted(all_.runs().size(), "acceptance"), node, counted(days.size(), "day"),
+                    std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict),
+                    is_normal ? "too" : "not")};
+    auto& against = all.parts.emplace_back(
+        "against what",
+        "Each point was held against the same one of results of this kind of machine, which came with mgsync "
+        "or were given by --against");
+    const auto nearest = std::ranges::max_element(all_.references(), {}, [](const auto& one) {
+      return one.most_times / std::max(one.least_limit, 1.0);
+    });
+    if (nearest == all_.references().end() || !(nearest->most_times > 0)) against.second += ".";
+    else {
+      const auto& kind = all_.kinds()[static_cast<std::size_t>(nearest - all_.references().begin())];
+      against.second +=
+          fmt::format(" ({}). Nearest to its limit came {} at {}: {:.2f} times the reference, "
+                      "where {:.2f} may be.",
+                      kind.machine, kind.subject, kind.shape, nearest->most_times, nearest->least_limit);
+    }
+    all.sentences = {all.words + " " + against.second};
+    return all;
   }
 
   void add_outliers(evaluation& e) const {
@@ -264,8 +292,11 @@ class analysis {
   }
 
   void add_days(evaluation& e) const {
-    table t{{"fleet-days", "Days", "Times: the median of all points over that of all days."},
-            {"day", "runs | >", "normal | >", "times | .3f", "note"}};
+    table t{
+        {"fleet-days", "Days",
+         "Runs: the acceptances of that day. Normal: how many of them found their node normal. Times: how "
+         "long their points took, as the median of all of them over that of all days; 1.02 is 2 % longer."},
+        {"day", "runs | >", "normal | >", "times | .3f", "note"}};
     for (const auto& [name, d] : days()) {
       std::vector<double> off;
       for (const auto& [together, some] : d.off) off.insert(off.end(), some.begin(), some.end());
@@ -280,14 +311,32 @@ class analysis {
   }
 
   void add_kinds(evaluation& e) const {
-    table t{{"fleet-points",
-             fmt::format("What the {} of each point", by_node_.size() == 1 ? "node has" : "fleet has"), ""},
-            {"machine", "barrier", "shape", "together | >", "values | >", "median, us | .3f",
-             "may be, times | .2f"}};
+    table t{
+        {"fleet-points",
+         fmt::format("What the {} of each point", by_node_.size() == 1 ? "node has" : "fleet has"),
+         "Together: how many GPUs, or host members, meet in it. Values: how often it was measured, by all "
+         "acceptances and on all GPUs or pairs, and their median in us. Reference, us: what it was held "
+         "against, by the latest acceptance: the median of results of this kind of machine, which came "
+         "with mgsync or were given by --against. Times: the most of all values over their reference; "
+         "limit: the most that may be, or the node is not normal. Among themselves: how many times the "
+         "median here a value may be, or it is an outlier among these."},
+        {"machine", "barrier", "shape", "together | >", "values | >", "median, us | .3f",
+         "reference, us | .3f", "times | .2f", "limit | .2f", "among themselves | .2f"}};
+    const bool several = std::ranges::any_of(
+        all_.kinds(), [&](const auto& one) { return one.machine != all_.kinds().front().machine; });
+    if (!several) t.columns.erase(t.columns.begin());
     for (std::size_t k = 0; k < usual_.size(); ++k) {
       const auto& kind = all_.kinds()[k];
-      t.add({kind.machine, kind.subject, kind.shape, kind.together, usual_[k].values,
-             std::exp(usual_[k].centre), std::exp(usual_[k].limit)});
+      const auto& held = all_.references()[k];
+      const auto known = [](double value) { return value > 0 ? table_entry(value) : table_entry(missing{}); };
+      std::vector<table_entry> row;
+      if (several) row.emplace_back(kind.machine);
+      for (const auto& one :
+           {table_entry(kind.subject), table_entry(kind.shape), table_entry(kind.together),
+            table_entry(usual_[k].values), table_entry(std::exp(usual_[k].centre)), known(held.reference_us),
+            known(held.most_times), known(held.least_limit), table_entry(std::exp(usual_[k].limit))})
+        row.push_back(one);
+      t.add(row);
     }
     e.add(std::move(t));
   }
@@ -344,7 +393,11 @@ void fleet::add(const acceptance& a) {
     if (!(p.us > 0)) continue;
     kind of{a.kind, p.subject, p.shape, p.together};
     const auto [at, fresh] = places_.try_emplace(of, static_cast<std::uint32_t>(kinds_.size()));
-    if (fresh) kinds_.push_back(std::move(of));
+    if (fresh) kinds_.push_back(std::move(of)), references_.emplace_back();
+    auto& held = references_[at->second];
+    if (p.base_us > 0) held.reference_us = p.base_us;
+    held.most_times = std::max(held.most_times, p.times);
+    if (p.limit > 0) held.least_limit = held.least_limit > 0 ? std::min(held.least_limit, p.limit) : p.limit;
     fleet_value v{at->second, -1, -1, static_cast<float>(std::log(p.us))};
     if (p.members.size() > 2) v.first = all_gpus;
     else if (!p.members.empty()) {

@@ -45,10 +45,17 @@ class fleet {
     }
   };
   const std::vector<kind>& kinds() const { return kinds_; }
+  // What a kind was held against, by its latest acceptance; and the worst of all: how many times the
+  // reference it took, and the least that it might take. All 0: they had no reference.
+  struct against {
+    double reference_us = 0, most_times = 0, least_limit = 0;
+  };
+  const std::vector<against>& references() const { return references_; }
   const std::vector<fleet_run>& runs() const { return runs_; }
 
  private:
   std::vector<kind> kinds_;
+  std::vector<against> references_;  // of each kind
   std::map<kind, std::uint32_t> places_;
   std::vector<fleet_run> runs_;
 };

@@ -114,12 +114,21 @@ using figure = std::variant<chart, heat_map, bar_chart, timeline>;
 
 const figure_heading& heading_of(const figure&);
 
+// What a page shows in the place of sentences that say the same: first what to do, then each further part
+// under a word of its own, so that readers find what they look for.
+struct told_in_parts {
+  std::vector<std::string> sentences;  // that it stands for; it is shown where the first of them would be
+  std::string words;                   // "On 2 GPUs, take multigrid:library: 2.08 us at 1x32."
+  std::vector<std::pair<std::string, std::string>> parts{};  // "how sure": "95 % interval ..."
+};
+
 // A study's evaluation of results.
 struct evaluation {
   std::vector<std::string> sentences{};  // the findings, the most important first
   std::vector<table> tables{};
   std::vector<figure> figures{};
   mgsync::expectations expectations{};  // all expectations that are in the tables
+  std::vector<told_in_parts> in_parts{};
 
   void add(table);                                 // adds it if it has rows
   void add(figure_heading, mgsync::expectations);  // adds them as a table, if there are any

@@ -58,6 +58,8 @@ void add_ranked(std::span<const result>, evaluation&);
 // fastest of these rows, of one group and shape, that a program can call, beside the fastest of each other
 // maker. Empty: none can be called, or there is no other maker's.
 std::string headline(const std::vector<const result*>& rows);
+// Of this what it says of the others: "1.50x faster than NCCL's nccl-device:hub, ...".
+std::string beside_other_makers(const std::vector<const result*>& rows);
 // Whether the result's kernel keeps registers in memory, since so many threads leave each too few.
 bool keeps_registers_in_memory(const result&);
 // " Registers in memory, by multigrid:library-reduce at 32x64: so many threads ...": a sentence for a figure

@@ -69,9 +69,30 @@ std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
   return names;
 }
 
+// How a barrier could be measured that CUDA 13 removed; empty for others.
+std::string how_it_was_measured(const result& vendors) {
+  const auto algorithm = vendors.found("algorithm");
+  const auto at = algorithm.find("launched by ");
+  if (at == algorithm.npos) return "";
+  return fmt::format("CUDA 13 no longer compiles {}, and its driver still runs it: these are kernels that an "
+                     "older nvcc compiled (that of CUDA 11.8 or 12; docs/vendor-barrier.md), {}.",
+                     algorithm.substr(0, algorithm.find(',')), algorithm.substr(at));
+}
+
 // Sentences: how many times as long NVIDIA's own barrier over the same blocks takes, as the range over the
-// shapes, and what it pays for.
-std::string beside_the_vendor(const std::vector<ranking>& shapes) {
+// shapes, and what it pays for. Nothing where it was not measured, or is as fast.
+struct vendors_price {
+  std::string subject, times, per_block, measured;
+  std::string sentence() const {
+    return times.empty() ? "" : fmt::format(" NVIDIA's own ({}) takes {}{}", subject, times, per_block);
+  }
+  void add_to(told_in_parts& all) const {
+    if (times.empty()) return;
+    all.parts.emplace_back("NVIDIA's own", fmt::format("{} takes {}{}", subject, times, per_block));
+    if (!measured.empty()) all.parts.emplace_back("measured how", measured);
+  }
+};
+vendors_price beside_the_vendor(const std::vector<ranking>& shapes) {
   double least = 1e300, most = 0;
   frame<result> vendors, ours;
   for (const auto& one : shapes) {
@@ -88,11 +109,11 @@ std::string beside_the_vendor(const std::vector<ranking>& shapes) {
       vendors.push_back(r), ours.push_back(chosen);
     }
   }
-  if (!(most > 1.05)) return "";
+  if (!(most > 1.05)) return {};
   const auto times =
       most < 1.05 * least ? fmt::format("{:.2g}", most) : fmt::format("{:.2g} to {:.2g}", least, most);
-  return fmt::format(" NVIDIA's own ({}) takes {} times as long.{}", subject_of(vendors.back()->point), times,
-                     price_per_block(vendors, ours));
+  return {subject_of(vendors.back()->point), times + " times as long.", price_per_block(vendors, ours),
+          how_it_was_measured(*vendors.back())};
 }
 
 // Names barriers that a program can call instead of one that it cannot, where these were not measured.
@@ -106,21 +127,23 @@ std::string in_its_place(const ranking& here, const result& of) {
                      names.size() == 1 ? "was" : "were");
 }
 
-// Tells how the barrier is called, and which faster one cannot be called.
+// How the barrier is called.
 std::string how_to_call(const ranking& one) {
   const auto facts = facts_of(one.answer->point);
-  auto text = fmt::format(" To call it: {}{}.", facts.call,
-                          facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
-  if (const auto* beyond = one.out_of_reach(); beyond != nullptr) {
-    const bool known = facts_of(beyond->point).known;
-    const bool is_faster = first_metric(*beyond).ci95_high < first_metric(*one.answer).ci95_low;
-    text += fmt::format(
-        " {}{} {} there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "", subject_of(beyond->point),
-        is_faster ? "is faster" : "may be faster", median_of(*beyond),
-        known ? "only mgsync itself can use it" : "this build does not know whether a program can call it",
-        in_its_place(one, *beyond));
-  }
-  return text;
+  return fmt::format("{}{}.", facts.call, facts.needs.empty() ? "" : fmt::format(" ({})", facts.needs));
+}
+
+// Which faster barrier cannot be called; empty where there is none.
+std::string faster_without_call(const ranking& one) {
+  const auto* beyond = one.out_of_reach();
+  if (beyond == nullptr) return "";
+  const bool known = facts_of(beyond->point).known;
+  const bool is_faster = first_metric(*beyond).ci95_high < first_metric(*one.answer).ci95_low;
+  return fmt::format("{}{} {} there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "",
+                     subject_of(beyond->point), is_faster ? "is faster" : "may be faster", median_of(*beyond),
+                     known ? "only mgsync itself can use it"
+                           : "this build does not know whether a program can call it",
+                     in_its_place(one, *beyond));
 }
 
 // Of the shapes of a group what a sentence tells of: which barrier is best at how many, and the first shape
@@ -149,10 +172,10 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
   return told;
 }
 
-// A sentence about a group of a device and circumstances: which barrier is best at how many of its shapes.
-// `usual`: the one that is best without these circumstances.
-std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes& told,
-                          const std::string& usual = "") {
+// A sentence about a group of a device and circumstances: which barrier is best at how many of its shapes;
+// and the same in parts. `usual`: the one that is best without these circumstances.
+told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& told,
+                      const std::string& usual = "") {
   const auto [callable, most, shown] = told;
   const auto& r = *told.chosen(*shown);
   const auto& m = first_metric(r);
@@ -161,23 +184,42 @@ std::string best_sentence(const std::vector<ranking>& shapes, const told_shapes&
   const auto is_usual = [&](const auto* one) { return subject_of(one->point) == usual; };
   const bool without_usual =
       !under.empty() && !usual.empty() && r.point.ranks <= 1 && std::ranges::none_of(shown->all, is_usual);
-  std::string text = fmt::format(
-      "On {}{}, {}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")",
-      !callable
-          ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most.first)
-      : r.doubts.empty() && !without_usual
-          ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
-          : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
-                        without_usual ? " of those that were measured so" : ""));
-  if (shapes.size() > 1) text += fmt::format(" at {} of {} shapes", most.second, shapes.size());
-  text += fmt::format(": {:.4g} us{}{} (95 % interval {:.4g} - {:.4g})", m.median,
-                      r.point.find(axes::work) == nullptr ? "" : " beyond the work",
-                      shapes.size() > 1 ? " at " + shape : "", m.ci95_low, m.ci95_high);
-  if (!ties.empty()) text += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
-  if (without_usual) text += fmt::format("; {}, the fastest otherwise, was not", usual);
-  if (!r.doubts.empty()) text += fmt::format("; that means little: {}", words_of(r.doubts));
-  return text + (callable ? "." + how_to_call(*shown) : in_its_place(*shown, r) + ".") +
-         beside_the_vendor(shapes);
+  const bool several = shapes.size() > 1, advised = callable && r.doubts.empty() && !without_usual;
+  const auto group =
+      fmt::format("On {}{}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")");
+  const auto at_most = several ? fmt::format(" at {} of {} shapes", most.second, shapes.size()) : "";
+  const auto us =
+      fmt::format("{:.4g} us{}{}", m.median, r.point.find(axes::work) == nullptr ? "" : " beyond the work",
+                  several ? " at " + shape : "");
+  const auto interval = fmt::format("95 % interval {:.4g} - {:.4g}", m.ci95_low, m.ci95_high);
+  std::string unsure;
+  if (!ties.empty()) unsure += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
+  if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not", usual);
+  if (!r.doubts.empty()) unsure += fmt::format("; that means little: {}", words_of(r.doubts));
+  const auto which = fmt::format(
+      "{}", !callable ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
+                                    most.first)
+            : advised ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+                      : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
+                                    without_usual ? " of those that were measured so" : ""));
+  const auto price = beside_the_vendor(shapes);
+  const auto call = callable ? how_to_call(*shown) : "", beyond = callable ? faster_without_call(*shown) : "";
+  told_in_parts all{{fmt::format("{}, {}{}: {} ({}){}{}{}{}", group, which, at_most, us, interval, unsure,
+                                 callable ? ". To call it: " + call : in_its_place(*shown, r) + ".",
+                                 beyond.empty() ? "" : " " + beyond, price.sentence())},
+                    fmt::format("{}, {}: {}.", group, advised ? "take " + most.first : which, us)};
+  all.parts.emplace_back(
+      "how sure", fmt::format("{} us{}{}.", interval,
+                              several ? fmt::format("; it is the fastest{}{}",
+                                                    callable ? " that a program can call" : "", at_most)
+                                      : "",
+                              unsure));
+  if (const auto others = beside_other_makers(shown->all); !others.empty())
+    all.parts.emplace_back("runners-up", fmt::format("It is {}.", others));
+  if (!call.empty()) all.parts.emplace_back("to call it", call);
+  if (!beyond.empty()) all.parts.emplace_back("faster, no call", beyond);
+  price.add_to(all);
+  return all;
 }
 
 }  // namespace
@@ -217,13 +259,21 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   }
   for (const auto& [group, shapes] : largest) {
     const auto told = told_of(shapes);
-    if (auto line = headline(told.shown->all); !line.empty()) e.sentences.push_back(std::move(line));
+    // The line at the top and the advice are one thing in parts.
+    std::vector<std::string> line{headline(told.shown->all)};
+    std::erase(line, "");
+    e.sentences.insert(e.sentences.end(), line.begin(), line.end());
+    const auto add = [&](told_in_parts one) {
+      e.sentences.push_back(one.sentences.back());
+      e.in_parts.push_back(std::move(one));
+    };
     const auto* ordinary = at(largest, {group.first, ""});
-    e.sentences.push_back(
-        best_sentence(shapes, told, ordinary == nullptr ? "" : told_of(*ordinary).most.first));
+    auto best = best_of(shapes, told, ordinary == nullptr ? "" : told_of(*ordinary).most.first);
+    best.sentences.insert(best.sentences.begin(), line.begin(), line.end());
+    add(std::move(best));
     const auto* one_gpu = at(alone, group);
     if (one_gpu != nullptr && shapes.front().best->point.members > 1)
-      e.sentences.push_back(best_sentence(*one_gpu, told_of(*one_gpu)));
+      add(best_of(*one_gpu, told_of(*one_gpu)));
   }
   const auto ended = [&](result_status how) {
     return where(points, [how](const result& r) { return r.status == how; }).size();

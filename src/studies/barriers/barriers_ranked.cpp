@@ -103,10 +103,20 @@ bar_chart ranked(const frame<result>& all) {
 
 }  // namespace
 
-std::string headline(const frame<result>& rows) {
-  const auto compared = where(rows, is_compared);
+namespace {
+
+// The fastest barrier of these that a program can call; nullptr where there is none.
+const result* answer_of(const frame<result>& compared) {
   const auto* const answer = least(where(compared, is_callable), median_of);
-  if (answer == nullptr || !answer->facts) return "";
+  return answer != nullptr && answer->facts ? answer : nullptr;
+}
+
+}  // namespace
+
+std::string beside_other_makers(const frame<result>& rows) {
+  const auto compared = where(rows, is_compared);
+  const auto* const answer = answer_of(compared);
+  if (answer == nullptr) return "";
   // Of each other maker the fastest over the same workers.
   const auto of_others = where(compared, [&](const result& r) {
     return r.facts && !r.facts->maker.empty() && r.facts->maker != answer->facts->maker &&
@@ -130,9 +140,15 @@ std::string headline(const frame<result>& rows) {
                                                   : 0,
                                    whose));
   }
+  return fmt::format("{}", fmt::join(others, ", "));
+}
+
+std::string headline(const frame<result>& rows) {
+  const auto others = beside_other_makers(rows);
   if (others.empty()) return "";
-  return fmt::format("{} {:.3g} us on {}: {}.", subject_of(answer->point), median_of(*answer),
-                     name_of_cell(answer->point), fmt::join(others, ", "));
+  const auto& answer = *answer_of(where(rows, is_compared));
+  return fmt::format("{} {:.3g} us on {}: {}.", subject_of(answer.point), median_of(answer),
+                     name_of_cell(answer.point), others);
 }
 
 void add_ranked(std::span<const result> all, evaluation& e) {

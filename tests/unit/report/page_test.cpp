@@ -93,11 +93,99 @@ TEST(page, names_its_style_and_script_by_hash_and_loads_nothing) {
 
 TEST(page, says_what_its_words_mean) {
   const auto html = to_html(page_of({measured(1, 32, "idle")}));
-  const auto glossary = html.substr(html.find("<details id=\"glossary\">"));
+  const auto glossary = html.substr(html.find("<details id=\"glossary\""));
   EXPECT_GE(count(glossary, "<dt>"), 50U);
   EXPECT_EQ(count(glossary, "<dt>"), count(glossary, "<dd>"));
   EXPECT_EQ(count(glossary, "<dt>positive control</dt><dd>a subject broken on purpose"), 1U);
   EXPECT_EQ(count(glossary, "**"), 0U);
+}
+
+TEST(page, has_its_words_before_all_else_and_the_contents_name_them) {
+  const auto html = to_html(page_of({measured(1, 32, "auto")}));
+  EXPECT_LT(html.find("<details id=\"glossary\""), html.find("<section id=\"verdict\""));
+  const auto contents = html.substr(html.find("<nav"), html.find("</nav>") - html.find("<nav"));
+  EXPECT_LT(contents.find("href=\"#glossary\""), contents.find("href=\"#m1-barriers\""));
+  EXPECT_EQ(count(contents, "#program"), 0U) << "nothing on this page is called";
+  EXPECT_EQ(count(html, "id=\"program\""), 0U);
+}
+
+TEST(page, that_names_the_librarys_call_has_a_program_to_paste) {
+  const std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  p.verdict.shown.sentences = {"To call it: sync() of mgsync::this_multi_grid(handle) (<a header>)."};
+  const auto html = to_html(p);
+  EXPECT_EQ(
+      count(html, "sync() of <a href=\"#program\">mgsync::this_multi_grid(handle</a>) (&lt;a header&gt;)"),
+      1U);
+  const auto from = html.find("<details id=\"program\"");
+  ASSERT_NE(from, std::string::npos);
+  EXPECT_LT(from, html.find("<section id=\"verdict\""));
+  const auto program = html.substr(from, html.find("</details>", from) - from);
+  for (const char* words : {"#include &lt;mgsync/multi_grid.cuh&gt;",
+                            "__global__ void kernel(const __grid_constant__ mgsync::multi_grid_handle handle",
+                            "mgsync::this_multi_grid(handle);", "mgsync::multi_grid grids(",
+                            "grids.launch(kernel, ", "grids.wait();", "<pre>nvcc -std=c++17 "})
+    EXPECT_EQ(count(program, words), 1U) << words;
+  EXPECT_EQ(count(html, "<li><a href=\"#program\">How to call it</a></li>"), 1U);
+}
+
+TEST(page, tells_a_finding_in_parts_in_the_place_of_its_sentences) {
+  const std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  auto& shown = p.verdict.shown;
+  shown.sentences = {"the headline", "the node is normal", "all of it in one sentence", "the end"};
+  shown.in_parts = {
+      {{"the headline", "all of it in one sentence"},
+       "Take <it>.",
+       {{"how sure", "95 % interval 1 - 2"}, {"runners-up", "of mgsync::this_multi_grid(handle)"}}}};
+  const auto html = to_html(p);
+  EXPECT_EQ(
+      count(html,
+            "<section id=\"verdict\" class=\"verdict\">\n<div class=\"in-parts\"><p>Take &lt;it&gt;.</p>\n"
+            "<dl><dt>how sure</dt><dd>95 % interval 1 - 2</dd>\n<dt>runners-up</dt><dd>of <a "),
+      1U);
+  for (const char* words : {"<p>the headline</p>", "<p>all of it in one sentence</p>"})
+    EXPECT_EQ(count(html, words), 0U);
+  EXPECT_LT(html.find("<div class=\"in-parts\">"), html.find("<p>the node is normal</p>"));
+  EXPECT_LT(html.find("<p>the node is normal</p>"), html.find("<p>the end</p>"));
+  p.verdict.shown.sentences.clear();
+  p.sections.front().above = {"all of it in one sentence", "the headline"};
+  EXPECT_EQ(count(to_html(by_section(p).front()), "<div class=\"in-parts\">"), 0U)
+      << "a part without its sentence";
+}
+
+TEST(page, says_which_barrier_each_colour_of_its_bars_is) {
+  const std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  p.sections.front().shown.figures.emplace_back(
+      bar_chart{.heading = {"ranked-gpu-1", "Ranked"},
+                .values = {"us"},
+                .bars = {{.name = "ours", .parts = {1.0}, .subject = "ours"},
+                         {.name = "b", .parts = {2.0}, .subject = "b"}},
+                .in_terminal = true});
+  const auto html = to_html(p);
+  const auto from = html.find("<p class=\"soft colors\">");
+  ASSERT_NE(from, std::string::npos);
+  EXPECT_GT(from, html.find("data-figure=\"ranked-gpu-1\""));
+  const auto colors = html.substr(from, html.find("</p>", from) - from);
+  EXPECT_EQ(count(colors, "class=\"mg-f0\"/></svg>ours</span>"), 1U) << colors;
+  EXPECT_EQ(count(colors, "<svg"), 1U) << "b is no curve, and grey";
+  EXPECT_EQ(count(to_html(page_of({measured(1, 32, "auto")})), "<p class=\"soft colors\">"), 0U);
+}
+
+TEST(page, says_of_what_its_rows_are_the_count) {
+  auto all = std::vector{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(2, 64, "auto"),
+                         measured(4, 32, "auto")};
+  all[3].metrics.clear();
+  all[3].status = result_status::failed;
+  auto p = page_of(all);
+  p.rows[2].earlier = true;
+  EXPECT_EQ(
+      count(
+          to_html(p),
+          "<summary>all 4 rows, of all studies: 2 measured points, 1 earlier result of such points, 1 point "
+          "without a number</summary>"),
+      1U);
 }
 
 TEST(page, leads_from_the_number_of_a_paper_to_its_title) {

@@ -263,6 +263,23 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
             "launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
             "mgsync's own multigrid:auto is faster there, 2 us, but only mgsync itself can use it. "
             "NVIDIA's own (multigrid:vendor) takes 2.6 times as long.");
+  // The same in parts, for which the headline needs no place of its own.
+  ASSERT_EQ(e.in_parts.size(), 1U);
+  const auto& told = e.in_parts[0];
+  EXPECT_EQ(told.sentences, (std::vector<std::string>{e.sentences[0], e.sentences[1]}));
+  EXPECT_EQ(told.words, "On 4 GPUs, take multigrid:library: 2.1 us.");
+  EXPECT_EQ(told.parts,
+            (std::vector<std::pair<std::string, std::string>>{
+                {"how sure", "95 % interval 2.1 - 2.1 us; no difference was shown there to nccl-device:hub."},
+                {"runners-up",
+                 "It is not shown to be faster than NCCL's nccl-device:hub, 2.6x faster than NVIDIA's "
+                 "multigrid:vendor."},
+                {"to call it",
+                 "sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a launch by "
+                 "mgsync::multi_grid of <mgsync/multi_grid.hpp>)."},
+                {"faster, no call",
+                 "mgsync's own multigrid:auto is faster there, 2 us, but only mgsync itself can use it."},
+                {"NVIDIA's own", "multigrid:vendor takes 2.6 times as long."}}));
   const auto& row = e.tables.at(0).rows.at(0);
   EXPECT_EQ(row.at(2), "multigrid:library");
   EXPECT_EQ(row.at(5), "nccl-device:hub");
@@ -423,6 +440,20 @@ TEST(barriers_evaluation, says_that_more_blocks_of_as_many_threads_make_it_slow)
   EXPECT_TRUE(told().ends_with("takes 2.2 to 11 times as long.")) << "not shown: " << told();
   all[1].point.set("threads_per_block", 128.0);
   EXPECT_TRUE(told().ends_with("times as long.")) << "other threads too: " << told();
+}
+
+TEST(barriers_evaluation, says_how_the_barrier_that_cuda_13_removed_was_measured) {
+  auto vendor = of_shape("vendor", 2, 1, 32, 4.6);
+  vendor.environment["algorithm"] = "multi_grid.sync, launched by cuLaunchCooperativeKernelMultiDevice";
+  const auto e = evaluated(std::vector<result>{vendor, of_shape("library", 2, 1, 32, 2.1)});
+  ASSERT_EQ(e.in_parts.size(), 1U);
+  EXPECT_EQ(e.in_parts[0].parts.back(),
+            (std::pair<std::string, std::string>{
+                "measured how",
+                "CUDA 13 no longer compiles multi_grid.sync, and its driver still runs it: these are kernels "
+                "that an "
+                "older nvcc compiled (that of CUDA 11.8 or 12; docs/vendor-barrier.md), launched by "
+                "cuLaunchCooperativeKernelMultiDevice."}));
 }
 
 TEST(barriers_evaluation, says_what_to_take_on_one_gpu_too) {
