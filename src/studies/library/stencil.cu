@@ -142,13 +142,14 @@ class stencil_steps final : public subject {
       one_step<<<blocks_, threads, 0, on_.stream(g)>>>(p.states[from].cells, own, p.rows, p.columns);
     });
     if (torn_) return;
+    const auto& all = communicators();  // begun inside the group, they would start at its end
     nccl::check(ncclGroupStart(), "exchanging halos");
     for (unsigned g = 0; g < on_.count(); ++g) {
       const jacobi_part p = part(g);
       float* const first = p.states[1 - from].cells + p.columns;
       float* const last = p.states[1 - from].cells + std::size_t{p.rows} * p.columns;
       const auto exchange = [&](float* mine, float* halo, unsigned with) {
-        const auto comm = communicators()[g];
+        const auto comm = all[g];
         nccl::check(ncclSend(mine, p.columns, ncclFloat, static_cast<int>(with), comm, on_.stream(g)),
                     "sending a halo");
         nccl::check(ncclRecv(halo, p.columns, ncclFloat, static_cast<int>(with), comm, on_.stream(g)),
