@@ -274,7 +274,7 @@ struct carrier_case {
   static constexpr unsigned most_members = 3, most_blocks = 3, copies = 2;
   using memory_type = carrier_memory<relacy_memory>;
   static carried_values places(unsigned blocks) {
-    return {.blocks = blocks, .lanes = Lanes, .spacing = 2 * Lanes, .most_direct = MostDirect, .group = 2};
+    return {.blocks = blocks, .lanes = Lanes, .spacing = 4 * Lanes, .most_direct = MostDirect, .group = 2};
   }
   static unsigned words(unsigned) { return 0; }
   static unsigned pairs(unsigned) { return memory_type::pairs_of(places(most_blocks), most_members, copies); }

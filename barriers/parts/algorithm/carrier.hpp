@@ -5,8 +5,7 @@
 // epoch in one word of 64 bits, in two for a value of 64, so whoever sees the epoch has the value: there is
 // no count, and one system fence per member and round, one hop.
 //   many blocks: the first block of every group combines the group's ahead of block 0.
-// Places in inboxes are two in turn: a member may be one round ahead of a reader, never two. Those of a
-// member's own values are one: nobody writes again before its member has spoken.
+// Every value has two places in turn: a member may be one round ahead of a reader, never two.
 //
 // What is combined in which order depends on the numbers of threads, blocks and members alone, so results are
 // the same to the bit in every thread and in every run: of a list, lane l of a team combines entries l,
@@ -52,7 +51,10 @@ struct carried_values {
   MGSYNC_HD constexpr unsigned place(unsigned chunk, unsigned entry) const {
     return (chunk + entry / lanes) * spacing + entry % lanes;
   }
-  MGSYNC_HD constexpr unsigned half(unsigned which) const { return which * lanes; }  // how far behind
+  // How far behind that place it is, of two turns and two halves.
+  MGSYNC_HD constexpr unsigned behind(unsigned turn, unsigned half) const {
+    return (2 * turn + half) * lanes;
+  }
 };
 
 // Where members' values lie behind a line that each copy of an inbox has to itself on its page: of two turns
@@ -80,14 +82,8 @@ class carrier {
   MGSYNC_HD carrier(const P& policy, M& memory, const Values& values, const position& at)
       : p_(policy), memory_(memory), values_(values), at_(at) {}
 
-  // 0 or 1: the turn of the last round that this block came to, which its own member's words tell. Only while
-  // no round is under way: before the block's arrival.
-  MGSYNC_HD unsigned last_turn() {
-    const auto epoch_at = [&](unsigned turn) {
-      return static_cast<std::uint32_t>(p_.poll_pair_system(memory_.heard(at_.member, turn, 0)));
-    };
-    return reached(epoch_at(1), epoch_at(0)) ? 1 : 0;
-  }
+  // 0 or 1: the turn of the last round that this block came to, which its own words tell.
+  MGSYNC_HD unsigned last_turn() { return reached(epoch_at(1), epoch_at(0)) ? 1 : 0; }
 
   // What the team of every block does between the block's own two barriers. `turn`: the other than in
   // the round before. `value`: the block's; then what is made of all. Calls arrived() behind the block's
@@ -96,7 +92,7 @@ class carrier {
   MGSYNC_HD unsigned carry(std::uint32_t epoch, unsigned turn, V& value, Op op, Arrived arrived,
                            Spoken spoken) {
     bool speaks = true;
-    if (at_.blocks != 1 && gather(epoch, value, op, arrived, speaks) == 0) return 0;
+    if (at_.blocks != 1 && gather(epoch, turn, value, op, arrived, speaks) == 0) return 0;
     if (speaks) {
       speak(epoch, turn, value);
       spoken();
@@ -108,12 +104,13 @@ class carrier {
   // Leaves the value, and combines those of a group, or in block 0 those of the member. `speaks`: whether the
   // block is to speak for its member. 0: given up.
   template <class V, class Op, class Arrived>
-  MGSYNC_HD unsigned gather(std::uint32_t epoch, V& value, Op op, Arrived arrived, bool& speaks) {
+  MGSYNC_HD unsigned gather(std::uint32_t epoch, unsigned turn, V& value, Op op, Arrived arrived,
+                            bool& speaks) {
     const unsigned group = at_.block / values_.group, in_group = at_.block - group * values_.group;
     bool top = !values_.grouped();
     unsigned chunk = top ? 0 : values_.of_group(group), entries = at_.blocks;
     p_.fence_release_local();
-    give(epoch, chunk, top ? at_.block : in_group, value);
+    give(epoch, turn, chunk, top ? at_.block : in_group, value);
     arrived();
     speaks = at_.block == 0;
     if (top ? !speaks : in_group != 0) return 1;
@@ -123,7 +120,7 @@ class carrier {
     }
     MGSYNC_ROLLED
     for (;;) {
-      if (collect(epoch, chunk, entries, value, op) == 0) return 0;
+      if (collect(epoch, turn, chunk, entries, value, op) == 0) return 0;
       p_.fence_polled_local();
       p_.sync_team();  // what some lanes acquired and read, before all of them release
       if (top) return 1;
@@ -131,26 +128,27 @@ class carrier {
       chunk = values_.top();
       entries = values_.groups();
       p_.fence_release_local();
-      give(epoch, chunk, group, value);
+      give(epoch, turn, chunk, group, value);
       if (!speaks) return 1;
     }
   }
 
   template <class V>
-  MGSYNC_HD void give(std::uint32_t epoch, unsigned chunk, unsigned entry, V value) {
+  MGSYNC_HD void give(std::uint32_t epoch, unsigned turn, unsigned chunk, unsigned entry, V value) {
     if (!p_.leader()) return;
     carried<V> mine;
     mine.value = value;
     MGSYNC_UNROLLED
     for (unsigned half = 0; half < carried<V>::halves; ++half)
-      p_.store_pair_fenced_system((&memory_.value(values_.place(chunk, entry)))[values_.half(half)],
+      p_.store_pair_fenced_system((&memory_.value(values_.place(chunk, entry)))[values_.behind(turn, half)],
                                   std::uint64_t{mine.words[half]} << 32 | epoch);
   }
 
   // Waits for all of a list, and combines it: as many at once as have a value on each SM, in every lane of
   // its own.
   template <class V, class Op>
-  MGSYNC_HD unsigned collect(std::uint32_t epoch, unsigned chunk, unsigned entries, V& value, Op op) {
+  MGSYNC_HD unsigned collect(std::uint32_t epoch, unsigned turn, unsigned chunk, unsigned entries, V& value,
+                             Op op) {
     constexpr unsigned halves = carried<V>::halves, at_once = halves == 1 ? 5 : 3;
     const unsigned lane = p_.lane();
     V mine{};
@@ -169,7 +167,7 @@ class carrier {
             if (i * P::lanes >= left) continue;
             const unsigned last = left - i * P::lanes - 1;
             seen[i][half] = p_.poll_pair_system(
-                places[i * values_.spacing + values_.half(half) + (lane < last ? lane : last)]);
+                places[i * values_.spacing + values_.behind(turn, half) + (lane < last ? lane : last)]);
           }
         return are_of(epoch, seen);
       });
@@ -240,6 +238,15 @@ class carrier {
     value = at_.members == 1 ? mine : p_.combined(mine, at_.members < P::lanes ? at_.members : P::lanes, op);
     p_.fence_polled_system();
     return 1;
+  }
+
+  // When the block's own place of that turn was written last.
+  MGSYNC_HD std::uint32_t epoch_at(unsigned turn) {
+    if (at_.blocks == 1)
+      return static_cast<std::uint32_t>(p_.poll_pair_system(memory_.heard(at_.member, turn, 0)));
+    const unsigned group = values_.grouped() ? at_.block / values_.group : 0;
+    const unsigned place = values_.place(values_.of_group(group), at_.block - group * values_.group);
+    return static_cast<std::uint32_t>(p_.poll_pair_system((&memory_.value(place))[values_.behind(turn, 0)]));
   }
 
   P p_;  // a copy: an object that refers to itself would be kept in memory, not in registers

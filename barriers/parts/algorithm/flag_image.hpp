@@ -70,10 +70,14 @@ inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
   return image;
 }
 
-// Appends the places of a member's own values, behind what `image` has so far, and the counts with them.
+// Appends the places of a member's own values, behind what `image` has so far.
 inline void append_carried_values(flag_image& image, const carried_values& places) {
   constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
-  image.resize(image.size() + std::size_t{places.all_chunks()} * places.spacing * words_of_pair, 0);
+  const std::size_t begin = image.size();
+  image.resize(begin + std::size_t{places.all_chunks()} * places.spacing * words_of_pair, 0);
+  for (unsigned chunk = 0; chunk < places.all_chunks(); ++chunk)
+    for (unsigned pair = 0; pair < places.behind(2, 0); ++pair)
+      image[begin + (std::size_t{chunk} * places.spacing + pair) * words_of_pair] = first_gpu_epoch;
 }
 
 }}}  // namespace mgsync::v1::algorithm

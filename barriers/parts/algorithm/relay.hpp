@@ -8,8 +8,8 @@
 //     counters, knowing how many blocks come to each, and speaks. Additions to one address are served one
 //     after the other (0.8 a cycle on Hopper), and so are polls: with thousands of blocks the spread decides.
 // Arrival and wait may also be two calls (arrive, await), in any order with whole rounds. Such an arrival
-// waits for nobody: where there are several counters, the blocks of each meet at a count of their own, and the
-// last of these at one of the member's, whose last block speaks.
+// waits for nobody: where there are several counters, the blocks of each meet at a count of their own, and
+// the last of these at one of the member's, whose last block speaks.
 //
 // Memory ordering: what any thread of any member wrote before is visible after to all threads of all members:
 // block barrier, release to the counter; acquire of the counter by the speaker's lanes, a barrier of its
