@@ -1,5 +1,6 @@
 #include "src/studies/launch/graph_rounds.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 
@@ -17,7 +18,7 @@ class rounds_in_a_graph final : public subject {
   explicit rounds_in_a_graph(const graph_rounds& asked) : asked_(asked) {
     const cuda::device_scope scope(asked_.gpus.front());
     stream_ = cuda::make_stream();
-    timed_ = graph_of([](unsigned) { return counted_round{}; }, empty_kernel(), true);
+    timed_ = graph_of([](unsigned, unsigned) { return told_round{}; }, empty_kernel(), true);
   }
 
   seen run(const run_order& ordered) override {
@@ -38,7 +39,8 @@ class rounds_in_a_graph final : public subject {
     cuda::check(cudaStreamSynchronize(stream_.get()), "running a graph");
   }
 
-  // A graph whose kernels get `argument_of(round)`; `ordered`: each waits for all of the round before.
+  // A graph whose kernels get `argument_of(round, kernel)`; `ordered`: each waits for all of the round
+  // before.
   template <class ArgumentOf>
   cuda::executable graph_of(const ArgumentOf& argument_of, const void* kernel, bool ordered) const {
     cudaGraph_t made = nullptr;
@@ -47,9 +49,9 @@ class rounds_in_a_graph final : public subject {
     std::vector<cudaGraphNode_t> before;
     for (unsigned r = 0; r < rounds_of_graph; ++r) {
       std::vector<cudaGraphNode_t> now(asked_.kernels);
-      counted_round argument = argument_of(r);
-      void* arguments[] = {&argument};
       for (unsigned k = 0; k < asked_.kernels; ++k) {
+        told_round argument = argument_of(r, k);
+        void* arguments[] = {&argument};
         const cuda::device_scope of_the_node(asked_.gpus[k % asked_.gpus.size()]);
         cudaKernelNodeParams node{};
         node.func = const_cast<void*>(kernel);
@@ -69,19 +71,21 @@ class rounds_in_a_graph final : public subject {
   }
 
   void check(seen& came) const {
-    const auto memory = cuda::memory::on_host((rounds_of_graph + 1) * sizeof(unsigned));
-    auto* const counts = memory.as<unsigned>();
-    unsigned* const wrong = counts + rounds_of_graph;
+    const unsigned all = rounds_of_graph * asked_.kernels;
+    const auto memory = cuda::memory::on_host(2 * all * sizeof(unsigned));
+    auto* const told = memory.as<unsigned>();
+    std::fill_n(told, 2 * all, 0u);
     const bool ordered = came.done.fault.empty();
     launch(graph_of(
-        [&](unsigned r) {
-          return counted_round{counts + r, r == 0 ? nullptr : counts + r - 1, asked_.kernels, wrong};
+        [&](unsigned r, unsigned k) {
+          unsigned* const round = told + r * asked_.kernels;
+          return told_round{round + k, r == 0 ? nullptr : round - asked_.kernels, asked_.kernels,
+                            round + k + all};
         },
-        counting_kernel(), ordered));
+        telling_kernel(), ordered));
     check_counts found{.rounds = rounds_of_graph,
-                       .compared = std::uint64_t{rounds_of_graph - 1} * asked_.kernels,
-                       .wrong = *wrong};
-    for (unsigned r = 0; r < rounds_of_graph; ++r) found.wrong += counts[r] != asked_.kernels;
+                       .compared = std::uint64_t{rounds_of_graph - 1} * asked_.kernels};
+    for (unsigned w = 0; w < all; ++w) found.wrong += told[w] == 0 || told[all + w] != 0;
     came.checked = found;
     if (found.wrong == 0 || !ordered) return;
     came.ended = ending::wrong;

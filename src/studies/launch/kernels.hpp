@@ -30,15 +30,16 @@ const void* waiting_kernel(bool in_turn, unsigned argument_bytes, std::uint64_t 
 // `argument_bytes`: 0, 8, 128 or 4096 of arguments.
 const void* null_kernel(bool in_turn, unsigned argument_bytes);
 
-// Rounds of kernels in a graph: an empty one, and one that counts itself in its round, once it has looked
-// whether all of the round before were counted (`before`; null: there is none) and has waited 2 us.
-struct counted_round {
+// Rounds of kernels in a graph: an empty one, and one that looks whether all `kernels` of the round before
+// have said that they came (`before`; null: there is none), waits 2 us, and says so. Each writes words of its
+// own: additions of several GPUs to host memory are lost where the bus has none.
+struct told_round {
   unsigned* mine;
   const unsigned* before;
   unsigned kernels;
-  unsigned* wrong;
+  unsigned* too_early;
 };
 const void* empty_kernel();
-const void* counting_kernel();  // its argument: a counted_round
+const void* telling_kernel();  // its argument: a told_round
 
 }  // namespace mgsync::launch

@@ -5,17 +5,17 @@ namespace {
 
 __global__ void nothing() {}
 
-__global__ void counts(counted_round here) {
-  if (here.before != nullptr && atomicAdd_system(const_cast<unsigned*>(here.before), 0) != here.kernels)
-    atomicAdd_system(here.wrong, 1);
+__global__ void tells(told_round here) {
+  const volatile unsigned* const before = here.before;
+  for (unsigned k = 0; before != nullptr && k < here.kernels; ++k)
+    if (before[k] == 0) *static_cast<volatile unsigned*>(here.too_early) = 1;
   for (const auto begin = global_timer_ns(); global_timer_ns() - begin < 2000;) {}
-  __threadfence_system();
-  atomicAdd_system(here.mine, 1);
+  *static_cast<volatile unsigned*>(here.mine) = 1;
 }
 
 }  // namespace
 
 const void* empty_kernel() { return reinterpret_cast<const void*>(nothing); }
-const void* counting_kernel() { return reinterpret_cast<const void*>(counts); }
+const void* telling_kernel() { return reinterpret_cast<const void*>(tells); }
 
 }  // namespace mgsync::launch
