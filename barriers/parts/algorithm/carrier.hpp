@@ -17,7 +17,7 @@
 // it polled, and releases behind a barrier of the team.
 //
 // Besides policy.hpp the policy supplies
-//   lanes, lane(), fence_release_local(), fence_polled_local(), fence_polled_system()
+//   lanes, lane(), fence_release_local(), fence_polled_system()
 //   pair, store_pair_fenced_system(pair&, v)    as in all_reduce.hpp; `local` ones of a member use it too
 //   poll_pair_system(pair&)
 //   wait_each(epoch, here)                      polls until here() holds in every lane; 0: given up
@@ -121,7 +121,7 @@ class carrier {
     MGSYNC_ROLLED
     for (;;) {
       if (collect(epoch, turn, chunk, entries, value, op) == 0) return 0;
-      p_.fence_polled_local();
+      p_.fence_polled_system();
       p_.sync_team();  // what some lanes acquired and read, before all of them release
       if (top) return 1;
       top = true;
