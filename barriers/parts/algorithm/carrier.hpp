@@ -211,7 +211,8 @@ class carrier {
     MGSYNC_UNROLLED
     for (unsigned half = 0; half < carried<V>::halves; ++half) {
       const std::uint64_t told = std::uint64_t{bits.words[half]} << 32 | epoch;
-      memory_.each_told(turn, half, [&](auto& place) { p_.store_pair_fenced_system(place, told); });
+      memory_.each_told(turn, half,
+                        [&](typename P::pair& place) { p_.store_pair_fenced_system(place, told); });
     }
   }
 
