@@ -14,6 +14,8 @@ import time
 
 PROGRAM = sys.argv[1]
 SANITIZED = "sanitized" in sys.argv[2:]
+# Of a processor, for an answer of the model: a sanitizer's build, which is not optimized, takes five times as long.
+WORK_S = 20 if SANITIZED else 2
 
 
 def study(*words, code=0):
@@ -65,9 +67,9 @@ def answers_of_a_model():
                  "1048576x64x64", "1048576x1048576x1048576"):
         said, seconds, megabytes = cost_of("pipeline", "--gemm", size)
         assert "on NVIDIA H200" in said and "docs/results/h200x1/pipeline-wgmma.json.xz" in said and "TFLOP/s" in said, said
-        assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
+        assert seconds < WORK_S and megabytes < 200, (size, seconds, megabytes)
         _, seconds, megabytes = cost_of("pipeline", "--gemm", size, "--all-tiles")
-        assert seconds < 2 and megabytes < 200, (size, seconds, megabytes)
+        assert seconds < WORK_S and megabytes < 200, (size, seconds, megabytes)
     said = study("pipeline", "--gemm", "4096x4096x4096", "--json", "answer.json")
     with open("answer.json") as written:
         document = json.load(written)
