@@ -101,7 +101,7 @@ struct multi_grid_carrier_memory {
         f(behind(&w + handle.rank * (words_of_pair - 1), turn, half)[0]);
       });
     } else if ((state & multi_grid_state::tells) != 0) {
-      f(behind(line_of_copy(lane()), turn, half)[0]);
+      f(behind(line_of_copy(ptx::lane()), turn, half)[0]);
     }
   }
 
@@ -112,11 +112,6 @@ struct multi_grid_carrier_memory {
   __device__ __forceinline__ static std::uint64_t* behind(word* line, unsigned turn, unsigned half) {
     return pairs(line + carried_inbox::lines_ahead * multi_grid_addresses::words_of_line) +
            carried_inbox::place(turn, half, 0);
-  }
-  __device__ __forceinline__ static unsigned lane() {
-    unsigned mine;
-    asm("mov.u32 %0, %%laneid;" : "=r"(mine));
-    return mine;
   }
   __device__ __forceinline__ word* own_values() const {
     return multi_grid_addresses::line(handle, handle.algorithm == multi_grid_handle::relay

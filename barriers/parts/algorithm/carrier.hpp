@@ -76,10 +76,10 @@ union carried {
   std::uint32_t words[halves];
 };
 
-template <class P, class M, class Values = carried_values>
+template <class P, class M>
 class carrier {
  public:
-  MGSYNC_HD carrier(const P& policy, M& memory, const Values& values, const position& at)
+  MGSYNC_HD carrier(const P& policy, M& memory, const carried_values& values, const position& at)
       : p_(policy), memory_(memory), values_(values), at_(at) {}
 
   // 0 or 1: the turn of the last round that this block came to, which its own words tell.
@@ -252,7 +252,7 @@ class carrier {
 
   P p_;  // a copy: an object that refers to itself would be kept in memory, not in registers
   M& memory_;
-  const Values values_;
+  const carried_values values_;
   position at_;
 };
 

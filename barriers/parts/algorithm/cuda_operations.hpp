@@ -100,11 +100,7 @@ class cuda_operations {
   __device__ __forceinline__ void fence_polled_local() const { ptx::fence_polled<local>(); }
   __device__ __forceinline__ void fence_polled_system() const { ptx::fence_polled<Widest>(); }
 
-  __device__ __forceinline__ unsigned lane() const {
-    unsigned mine;
-    asm("mov.u32 %0, %%laneid;" : "=r"(mine));
-    return mine;
-  }
+  __device__ __forceinline__ unsigned lane() const { return ptx::lane(); }
   __device__ __forceinline__ bool leader() const { return lane() == 0; }
   template <class T>
   __device__ __forceinline__ T broadcast(T value) const {

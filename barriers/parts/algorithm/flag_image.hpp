@@ -37,12 +37,16 @@ inline flag_image reduction_image(unsigned members, unsigned blocks) {
   return image;
 }
 
+inline constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
+
+// `count` pairs from word `begin` on, which nobody has written yet.
+inline void add_pairs(flag_image& image, std::size_t begin, unsigned count) {
+  for (unsigned pair = 0; pair < count; ++pair) image[begin + pair * words_of_pair] = first_gpu_epoch;
+}
+
 // The places of what members tell, behind line `line`.
 inline void add_carried_inbox(flag_image& image, unsigned line) {
-  constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
-  const std::size_t begin = std::size_t{line + carried_inbox::lines_ahead} * words_of_line;
-  for (std::size_t pair = 0; pair < carried_inbox::places; ++pair)
-    image[begin + pair * words_of_pair] = first_gpu_epoch;
+  add_pairs(image, std::size_t{line + carried_inbox::lines_ahead} * words_of_line, carried_inbox::places);
 }
 
 inline flag_image relay_image(unsigned blocks, const relay_shape& shape = {}) {
@@ -72,12 +76,10 @@ inline flag_image spread_image(unsigned blocks, const spread_shape& shape) {
 
 // Appends the places of a member's own values, behind what `image` has so far.
 inline void append_carried_values(flag_image& image, const carried_values& places) {
-  constexpr std::size_t words_of_pair = sizeof(std::uint64_t) / sizeof(std::uint32_t);
-  const std::size_t begin = image.size();
-  image.resize(begin + std::size_t{places.all_chunks()} * places.spacing * words_of_pair, 0);
+  const std::size_t begin = image.size(), of_chunk = places.spacing * words_of_pair;
+  image.resize(begin + places.all_chunks() * of_chunk, 0);
   for (unsigned chunk = 0; chunk < places.all_chunks(); ++chunk)
-    for (unsigned pair = 0; pair < places.behind(2, 0); ++pair)
-      image[begin + (std::size_t{chunk} * places.spacing + pair) * words_of_pair] = first_gpu_epoch;
+    add_pairs(image, begin + chunk * of_chunk, places.behind(2, 0));
 }
 
 }}}  // namespace mgsync::v1::algorithm

@@ -189,6 +189,13 @@ __device__ __forceinline__ void fence_async_proxy() {
 #endif
 }
 
+// The calling thread's number in its warp.
+__device__ __forceinline__ unsigned lane() {
+  unsigned mine;
+  asm("mov.u32 %0, %%laneid;" : "=r"(mine));
+  return mine;
+}
+
 __device__ __forceinline__ std::uint64_t global_time_ns() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

@@ -78,8 +78,12 @@ class analysis {
 
   fleet_findings findings() {
     fleet_findings found;
-    found.shown.sentences = sentences();
-    if (by_node_.size() == 1) found.shown.in_parts = {of_one_node()};
+    if (by_node_.size() == 1) {
+      found.shown.in_parts = {of_one_node()};
+      found.shown.sentences = found.shown.in_parts.front().sentences;
+    } else {
+      found.shown.sentences = of_several_nodes();
+    }
     add_outliers(found.shown);
     add_verdicts(found.shown);
     add_changes(found.shown);
@@ -176,17 +180,22 @@ class analysis {
     return off.empty() ? 1 : std::exp(middle(off));
   }
 
-  std::vector<std::string> sentences() const {
-    std::map<node_verdict_kind, std::size_t> counts;
+  bool is_normal(const std::vector<std::size_t>& runs) const {  // by the latest
+    return all_.runs()[runs.back()].verdict == node_verdict_kind::normal;
+  }
+  std::string acceptances() const { return counted(all_.runs().size(), "acceptance"); }
+  std::string over_days() const {
     std::set<std::string> days;
-    for (const auto& [node, runs] : by_node_) ++counts[all_.runs()[runs.back()].verdict];
     for (const auto& run : all_.runs()) days.insert(run.day());
-    const auto acceptances = counted(all_.runs().size(), "acceptance"), on = counted(days.size(), "day");
-    const auto normal = counts[node_verdict_kind::normal];
-    if (by_node_.size() == 1) return of_one_node().sentences;
+    return counted(days.size(), "day");
+  }
+
+  std::vector<std::string> of_several_nodes() const {
+    const auto normal =
+        std::ranges::count_if(by_node_, [&](const auto& one) { return is_normal(one.second); });
     std::vector<std::string> said{fmt::format("{}, {} on {}: by its latest one {} of the nodes {} normal.",
-                                              counted(by_node_.size(), "node"), acceptances, on, normal,
-                                              normal == 1 ? "is" : "are")};
+                                              counted(by_node_.size(), "node"), acceptances(), over_days(),
+                                              normal, normal == 1 ? "is" : "are")};
     if (outliers_.empty()) said.emplace_back("None is an outlier among the others.");
     for (std::size_t i = 0; i < outliers_.size() && i < 5; ++i) {
       const auto& o = outliers_[i];
@@ -203,15 +212,12 @@ class analysis {
   // How often a single node was found normal; and by which reference, and how near it came to a limit.
   told_in_parts of_one_node() const {
     const auto& [node, runs] = *by_node_.begin();
-    std::set<std::string> days;
-    for (const auto& run : all_.runs()) days.insert(run.day());
-    const bool is_normal = all_.runs()[runs.back()].verdict == node_verdict_kind::normal;
     told_in_parts all{
         {},
-        fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.",
-                    counted(all_.runs().size(), "acceptance"), node, counted(days.size(), "day"),
+        fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.", acceptances(),
+                    node, over_days(),
                     std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict),
-                    is_normal ? "too" : "not")};
+                    is_normal(runs) ? "too" : "not")};
     auto& against = all.parts.emplace_back(
         "against what",
         "Each point was held against the same one of results of this kind of machine, which came with mgsync "

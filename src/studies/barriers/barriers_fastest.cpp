@@ -196,12 +196,12 @@ told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& tol
   if (!ties.empty()) unsure += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
   if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not", usual);
   if (!r.doubts.empty()) unsure += fmt::format("; that means little: {}", words_of(r.doubts));
-  const auto which = fmt::format(
-      "{}", !callable ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier",
-                                    most.first)
-            : advised ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
-                      : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
-                                    without_usual ? " of those that were measured so" : ""));
+  const auto which =
+      !callable
+          ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most.first)
+      : advised ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+                : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
+                              without_usual ? " of those that were measured so" : "");
   const auto price = beside_the_vendor(shapes);
   const auto call = callable ? how_to_call(*shown) : "", beyond = callable ? faster_without_call(*shown) : "";
   told_in_parts all{{fmt::format("{}, {}{}: {} ({}){}{}{}{}", group, which, at_most, us, interval, unsure,

@@ -43,11 +43,7 @@ enum class waited : unsigned { pending, passed, lost };
 // One warp, that which makes the group.
 struct one_warp {
   static constexpr unsigned threads = 32;
-  __device__ __forceinline__ static unsigned thread() {
-    unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-    return lane;
-  }
+  __device__ __forceinline__ static unsigned thread() { return algorithm::ptx::lane(); }
   __device__ __forceinline__ static void sync() { __syncwarp(); }
   __device__ __forceinline__ static std::uint32_t sync_and_tell(std::uint32_t said) {
     const int any = __any_sync(0xffffffffu, said != 0);
