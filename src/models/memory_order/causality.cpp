@@ -51,7 +51,7 @@ relation base_causality(execution& run, const relation& observed) {
                                     .then_named(chains, run.solver(), "rel")
                                     .then_named(acquire_patterns(run), run.solver(), "sync") &
                                 run.strong_pairs();
-  return (run.program_order() | synchronizes | run.fence_order() | barriers(run)).closed(run.solver(), "cb");
+  return (run.program_steps() | synchronizes | run.fence_order() | barriers(run)).closed(run.solver(), "cb");
 }
 
 // Causality order: base causality order as far as proxies preserve it.

@@ -1,5 +1,7 @@
 #include "src/models/memory_order/event_facts.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
@@ -16,6 +18,23 @@ event_facts::event_facts(const program& asked) : program_(asked), events_(asked.
     start.value.plus = program_.start[memory];
     events_.push_back(start);
   }
+}
+
+bool event_facts::exclude_each_other(std::size_t a, std::size_t b) const {
+  const auto contradict = [](const guard& one, const guard& other) {
+    if (one.read != other.read) return false;
+    if (one.how == compared::equal && other.how == compared::equal) return one.value != other.value;
+    return one.how != other.how && one.value == other.value;
+  };
+  return std::ranges::any_of(at(a).guards, [&](const guard& one) {
+    return std::ranges::any_of(at(b).guards, [&](const guard& other) { return contradict(one, other); });
+  });
+}
+bool event_facts::takes_place_with(std::size_t e, std::size_t a, std::size_t b) const {
+  return std::ranges::all_of(at(e).guards, [&](const guard& one) {
+    return std::ranges::find(at(a).guards, one) != at(a).guards.end() ||
+           std::ranges::find(at(b).guards, one) != at(b).guards.end();
+  });
 }
 
 bool event_facts::same_block(std::size_t a, std::size_t b) const {

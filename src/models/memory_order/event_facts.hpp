@@ -42,6 +42,11 @@ class event_facts {
   }
   bool generic(std::size_t e) const { return is_memory(e) && at(e).proxy == proxy::generic; }
 
+  // Whether their guards contradict each other, so that at most one of the two takes place.
+  bool exclude_each_other(std::size_t a, std::size_t b) const;
+  // Whether `e` takes place wherever both of the others do.
+  bool takes_place_with(std::size_t e, std::size_t a, std::size_t b) const;
+
   bool same_memory(std::size_t a, std::size_t b) const {
     return is_memory(a) && is_memory(b) && memory_of(a) == memory_of(b);
   }

@@ -25,13 +25,20 @@ void execution::name_values(std::size_t e) {
   if (reads(e)) values_.push_back(context_.int_const(fmt::format("v{}", e).c_str()));
   else if (at(e).value.read == operand::none) values_.push_back(number(at(e).value.plus));
   else values_.push_back(value_of(static_cast<std::size_t>(at(e).value.read)) + number(at(e).value.plus));
-  z3::expr on = context_.bool_val(true);
-  for (const guard& one : at(e).guards) {
+  takes_place_.push_back(all_hold(at(e).guards));
+}
+z3::expr execution::all_hold(const std::vector<guard>& guards) {
+  if (guards.empty()) return context_.bool_val(true);
+  const auto known = guarded_.find(guards);
+  if (known != guarded_.end()) return known->second;
+  z3::expr_vector conditions(context_);
+  for (const guard& one : guards) {
     const z3::expr equal = value_of(static_cast<std::size_t>(one.read)) == number(one.value);
-    const z3::expr condition = one.how == compared::equal ? equal : !equal;
-    on = on.is_true() ? condition : on && condition;
+    conditions.push_back(one.how == compared::equal ? equal : !equal);
   }
-  takes_place_.push_back(on);
+  const z3::expr all = context_.bool_const(fmt::format("on{}", guarded_.size()).c_str());
+  solver_.add(all == z3::mk_and(conditions));
+  return guarded_.emplace(guards, all).first->second;
 }
 z3::expr execution::both_take_place(std::size_t a, std::size_t b) const {
   if (takes_place_[a].is_true()) return takes_place_[b];
@@ -43,10 +50,18 @@ relation execution::pairs(const std::function<bool(std::size_t, std::size_t)>& r
   relation some = none();
   for (std::size_t a = 0; a < size(); ++a) {
     for (std::size_t b = 0; b < size(); ++b) {
-      if (a != b && related(a, b)) some.add(a, b, both_take_place(a, b));
+      if (a != b && related(a, b) && !exclude_each_other(a, b)) some.add(a, b, both_take_place(a, b));
     }
   }
   return some;
+}
+
+relation execution::program_steps() const {
+  return po_.where([&](std::size_t a, std::size_t b) {
+    for (std::size_t between = a + 1; between < b; ++between)
+      if (at(between).thread == at(a).thread && takes_place_with(between, a, b)) return false;
+    return true;
+  });
 }
 
 // Each read that takes place gets its value from one write to the same memory.
@@ -56,6 +71,7 @@ void execution::relate_reads_from() {
     z3::expr_vector sources(context_);
     for (std::size_t w = 0; w < size(); ++w) {
       if (!writes(w) || !same_memory(w, r) || (at(w).thread == at(r).thread && r < w)) continue;
+      if (exclude_each_other(w, r)) continue;
       const z3::expr from = named_bool("rf", w, r);
       solver_.add(z3::implies(from, both_take_place(w, r) && values_[r] == values_[w]));
       rf_.add(w, r, from);
@@ -69,7 +85,7 @@ void execution::relate_reads_from() {
 // Coherence: a partial order of the writes to one memory, in which the initial value comes first.
 void execution::relate_coherence() {
   const auto ordered = [&](std::size_t a, std::size_t b) {
-    return a != b && writes(a) && writes(b) && same_memory(a, b) && !is_start(b);
+    return a != b && writes(a) && writes(b) && same_memory(a, b) && !is_start(b) && !exclude_each_other(a, b);
   };
   for (std::size_t a = 0; a < size(); ++a) {
     for (std::size_t b = 0; b < size(); ++b) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include <fmt/format.h>
 #include <z3++.h>
@@ -31,6 +32,8 @@ class execution : public event_facts {
   relation pairs(const std::function<bool(std::size_t, std::size_t)>& related);
 
   const relation& program_order() const { return po_; }
+  // Some pairs of the program order, whose transitive closure it is.
+  relation program_steps() const;
   const relation& strong_pairs() const { return strong_pairs_; }  // morally strong
   const relation& reads_from() const { return rf_; }              // from a write to a read
   const relation& coherence() const { return co_; }
@@ -42,6 +45,7 @@ class execution : public event_facts {
     return context_.bool_const(fmt::format("{}{}_{}", what, a, b).c_str());
   }
   void name_values(std::size_t e);
+  z3::expr all_hold(const std::vector<guard>&);
   z3::expr both_take_place(std::size_t a, std::size_t b) const;
   void relate_reads_from();
   void relate_coherence();
@@ -50,6 +54,8 @@ class execution : public event_facts {
   z3::context context_;
   z3::solver solver_;
   std::vector<z3::expr> values_, takes_place_;
+  // What has the same guards takes place together.
+  std::map<std::vector<guard>, z3::expr> guarded_;
   relation po_, strong_pairs_, rf_, co_, fr_, fence_order_;
 };
 

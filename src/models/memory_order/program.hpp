@@ -30,6 +30,7 @@ struct guard {
   int read = operand::none;
   compared how = compared::equal;
   std::int64_t value = 0;
+  auto operator<=>(const guard&) const = default;
 };
 
 enum class event_kind { read, write, fence, proxy_fence, alias_fence, barrier };
