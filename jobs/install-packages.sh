@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and run mgsync on Debian 12 or Ubuntu 24.04, by package name, as root or with sudo.
 # What is there already, from wherever, is left alone. Where nothing can be installed, one sentence names all that is
-# missing, as Debian, Spack and conda-forge call it. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers] [browser] [layout] [shells]
+# missing, as Debian, Spack and conda-forge call it. Usage: jobs/install-packages.sh [tests] [slurm] [sanitizers] [browser] [layout] [shells] [cache]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -69,8 +69,11 @@ for extra in "$@"; do
       needs_command zsh zsh
       needs_command fish fish
       ;;
+    cache) # of what the compiler made, for who builds several presets
+      needs_command ccache ccache
+      ;;
     *)
-      echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers, browser, layout, shells" >&2
+      echo "install-packages.sh: '$extra' is none of: tests, slurm, sanitizers, browser, layout, shells, cache" >&2
       exit 2
       ;;
   esac
