@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t most_bars = 20;      // of one picture, but for barriers that a program can call
 constexpr std::size_t most_pictures = 12;  // of one evaluation: --where chooses among more groups and shapes
+// On a linear scale nothing could be seen of most bars beside one this many times as long as the middle one.
+constexpr double too_long = 20;
 
 // One group at one shape.
 using cell_key =
@@ -98,6 +100,11 @@ bar_chart ranked(const frame<result>& all) {
                                     .dashed = !r->orders_less() && !r->verdict.passed}});
   }
   chart.legend = legend_of(chart.bars);
+  if (median_of(*rows.front()) > 0 &&
+      median_of(*rows.back()) > too_long * median_of(*rows[(rows.size() - 1) / 2])) {
+    chart.values.logarithmic = true;
+    chart.heading.caption += " The scale is logarithmic.";
+  }
   return chart;
 }
 

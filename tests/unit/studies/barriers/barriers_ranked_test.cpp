@@ -118,6 +118,18 @@ TEST(ranked, has_a_mark_of_its_own_for_each_reason_and_says_what_it_means) {
   EXPECT_TRUE(ranked_of(plain)->legend.empty());
 }
 
+TEST(ranked, has_a_logarithmic_scale_where_one_bar_would_hide_the_others) {
+  for (const double longest : {30.0, 1527.0}) {
+    evaluation e;
+    add_ranked(std::vector{two_gpus("multigrid", "library", 2.1), two_gpus("nccl-device", "hub", 3.2),
+                           two_gpus("multigrid", "vendor", longest)},
+               e);
+    const auto& chart = *ranked_of(e);
+    EXPECT_EQ(chart.values.logarithmic, longest > 20 * 3.2) << longest;
+    EXPECT_EQ(chart.heading.caption.ends_with(" The scale is logarithmic."), longest > 20 * 3.2) << longest;
+  }
+}
+
 TEST(ranked, says_whose_registers_are_kept_in_memory_where_its_bar_stands) {
   auto spills = two_gpus("multigrid", "library-reduce", 1527);
   spills.environment["algorithm"] = "relay (32 counters, 32 inboxes): many blocks, registers kept in memory";
