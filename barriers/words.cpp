@@ -95,19 +95,21 @@ const backend& backend_named(std::string_view name, std::span<const backend* con
                                 fmt::join(names, ", ")));
 }
 
-void add_all(std::vector<backend_choice>& chosen, const backend& one) {
-  for (const auto& each : one.variants) add_once(chosen, {&one, &each});
-}
-
+// "library*": all variants whose names begin so.
 void add_named(std::vector<backend_choice>& chosen, const backend& one, std::string_view variant) {
-  const auto* const found = one.find(variant);
-  if (found == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& each : one.variants) names.push_back(each.name);
-    throw usage_error(fmt::format("--backend: '{}' has no variant '{}'{}; accepted: {}, *", one.name, variant,
-                                  meant(variant, names), fmt::join(names, ", ")));
+  const bool several = variant.ends_with('*');
+  const auto begin = variant.substr(0, variant.size() - (several ? 1 : 0));
+  bool found = false;
+  for (const auto& each : one.variants) {
+    if (several ? !each.name.starts_with(begin) : each.name != begin) continue;
+    add_once(chosen, {&one, &each});
+    found = true;
   }
-  add_once(chosen, {&one, found});
+  if (found) return;
+  std::vector<std::string_view> names;
+  for (const auto& each : one.variants) names.push_back(each.name);
+  throw usage_error(fmt::format("--backend: '{}' has no variant '{}'{}; accepted: {}, *", one.name, variant,
+                                meant(variant, names), fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -184,7 +186,6 @@ std::size_t read_backend(std::span<const std::string> words, std::vector<backend
   const auto colon = word.find(':');
   const backend& one = backend_named(word.substr(0, colon), table);
   if (colon == std::string_view::npos) add_once(into, {&one, &one.variants.front()});
-  else if (word.substr(colon + 1) == "*") add_all(into, one);
   else add_named(into, one, word.substr(colon + 1));
   return 1;
 }

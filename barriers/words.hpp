@@ -60,9 +60,9 @@ struct backend_choice {
 };
 std::string to_string(const backend_choice&);  // "name:variant"
 
-// "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one;
-// "default": the default variant of every backend. "all" and "default" leave out variants that do not join
-// all of their members. Throws usage_error for an unknown backend or variant.
+// "all": every variant of every backend; "name": its default variant; "name:variant"; "name:*": all of one,
+// "name:lib*" those that begin so; "default": the default variant of every backend. "all" and "default" leave
+// out variants that do not join all of their members. Throws usage_error for an unknown backend or variant.
 std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
                          std::span<const backend* const> table = backends());
 std::vector<std::string> backend_words();  // these words, of every backend

@@ -24,7 +24,7 @@ fs::path place_of_object() {
   return {};
 }
 
-loaded_nvshmem load() {
+loaded_nvshmem open_object() {
   const auto path = place_of_object();
   if (path.empty())
     return {nullptr,
@@ -53,7 +53,7 @@ std::string what_is_wrong(const nvshmem_object* told) {
 }
 
 const loaded_nvshmem& load_nvshmem() {
-  static const loaded_nvshmem loaded = load();
+  static const loaded_nvshmem loaded = open_object();
   return loaded;
 }
 

@@ -14,8 +14,10 @@ constexpr axis_of<backend_choice> choices(
     {.name = "backend", .help = "what is compared; default: the first variant of every backend"},
     read_by<backend_choice>{
         .defaults = "default",
-        .accepted = "name, name:variant, name:* (all variants), default or all, as `mgsync list` "
-                    "has them; ./mine.so, or ./mine.so:name, for barriers of your own (docs/check.md)",
+        .accepted =
+            "name, name:variant, name:* (all variants; name:lib*: those that begin so), default or all, "
+            "as `mgsync list` has them; ./mine.so, or ./mine.so:name, for barriers of your own "
+            "(docs/check.md)",
         .read = [](auto words, auto& into) { return read_backend_or_file(words, into); },
         .known = backend_words});
 constexpr axis_of<int> members(

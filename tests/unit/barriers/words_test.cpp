@@ -126,6 +126,7 @@ TEST(backends, words) {
   EXPECT_EQ(chosen("multigrid"), names{"multigrid:auto"});
   EXPECT_EQ(chosen("multigrid:inbox"), names{"multigrid:inbox"});
   EXPECT_EQ(chosen("openmp:*"), (names{"openmp:runtime", "openmp:std-barrier"}));
+  EXPECT_EQ(chosen("openmp:std*"), names{"openmp:std-barrier"});
   EXPECT_EQ(chosen("multigrid:inbox,mpi,multigrid:*"),
             (names{"multigrid:inbox", "mpi:default", "multigrid:auto", "multigrid:dissemination"}));
 }
@@ -138,6 +139,7 @@ TEST(backends, unknown_words_are_answered_with_the_accepted_and_the_nearest) {
   const std::string variant = refused([] { typed(backend_axis, "openmp:std_barrier"); });
   EXPECT_NE(variant.find("did you mean 'std-barrier'?"), std::string::npos) << variant;
   EXPECT_NE(variant.find("runtime, std-barrier"), std::string::npos) << variant;
+  EXPECT_THROW(typed(backend_axis, "openmp:barrier*"), usage_error);
   EXPECT_EQ(refused([] { typed(backend_axis, "zzzzzz"); }).find("did you mean"), std::string::npos);
   EXPECT_NE(refused([] { typed(backend_axis, "mpi,,openmp"); }).find("unknown backend ''"),
             std::string::npos);
