@@ -1,10 +1,10 @@
 // The ranks of the job, or of a part of it: gathering, broadcasting and splitting, without a vendor type.
 // Every wait sleeps between polls, so that a waiting rank disturbs nobody's measurement, and is bounded: past
-// the deadline it throws timeout_error, or rank_lost naming the ranks of this host whose process is stopped
-// or gone; who is gone is not waited for till then. Time in which this process itself was stopped does not
-// count. What MPI offers only as a call that may never return (making and freeing communicators, ending MPI)
-// is under the watchdog. One header, two bodies: communicator_mpi.cpp and communicator_single.cpp (built
-// without MPI: always one rank).
+// the deadline it throws timeout_error naming the ranks that do not wait too, or rank_lost naming those of
+// this host whose process is stopped or gone; who is gone is not waited for till then. Time in which this
+// process itself was stopped does not count. What MPI offers only as a call that may never return (making and
+// freeing communicators, ending MPI) is under the watchdog. One header, two bodies: communicator_mpi.cpp and
+// communicator_single.cpp (built without MPI: always one rank).
 #pragma once
 
 #include <chrono>

@@ -114,6 +114,56 @@ void tell_of_exit(int code, void*) {
 }
 #endif
 
+// A rank whose wait is over its time asks all others by a message, which those that wait too answer. On other
+// hosts nothing else tells who is missing.
+constexpr int question = 1, answer = 2;  // tags, of messages between ranks of the job; nothing else sends any
+
+void send_empty(int rank, int tag) {
+  MPI_Request sent = MPI_REQUEST_NULL;
+  if (MPI_Isend(nullptr, 0, MPI_CHAR, rank, tag, MPI_COMM_WORLD, &sent) == MPI_SUCCESS)
+    MPI_Request_free(&sent);
+}
+
+// The rank that such a message came from; nothing where none has.
+std::optional<int> received(int tag) {
+  int there = 0;
+  MPI_Status status;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || there == 0)
+    return {};
+  const int rank = status.MPI_SOURCE;
+  MPI_Recv(nullptr, 0, MPI_CHAR, rank, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return rank;
+}
+
+void answer_questions() {
+  while (const auto rank = received(question)) send_empty(*rank, answer);
+}
+
+// "; rank 3 (process 4711 on n1) did not come": those that do not wait; empty where all do, or it is not
+// known.
+std::string who_did_not_come() {
+  if (!processes_known || processes.size() == 1) return "";
+  std::vector<bool> came(processes.size(), false);
+  came[static_cast<std::size_t>(job_rank)] = true;
+  for (std::size_t rank = 0; rank < came.size(); ++rank)
+    if (!came[rank]) send_empty(static_cast<int>(rank), question);
+  constexpr std::chrono::milliseconds patience(500);
+  for (const auto end = awake_clock::now() + patience;
+       awake_clock::now() < end && std::ranges::find(came, false) != came.end();) {
+    answer_questions();
+    while (const auto rank = received(answer)) came[static_cast<std::size_t>(*rank)] = true;
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+  std::vector<std::string> missing;
+  for (std::size_t rank = 0; rank < came.size(); ++rank)
+    if (!came[rank]) missing.push_back(name_of_rank(rank));
+  if (missing.empty()) return "";
+  constexpr std::size_t most = 8;
+  const auto more = missing.size() > most ? fmt::format(" and {} more", missing.size() - most) : "";
+  if (missing.size() > most) missing.resize(most);
+  return fmt::format("; {}{} did not come", fmt::join(missing, ", "), more);
+}
+
 void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::string_view what) {
   using namespace std::chrono_literals;
   const auto begin = awake_clock::now();
@@ -131,8 +181,10 @@ void wait_quietly(MPI_Request& request, std::chrono::nanoseconds timeout, std::s
       if (!lost.empty()) throw rank_lost(fmt::format("{}; not all ranks answered while {}", lost, what));
     }
     if (waited > timeout)
-      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}",
-                                      std::chrono::duration<double>(timeout).count(), what));
+      throw timeout_error(fmt::format("not all ranks answered within {:.3g} s while {}{}",
+                                      std::chrono::duration<double>(timeout).count(), what,
+                                      who_did_not_come()));
+    if (waited > std::chrono::milliseconds(10)) answer_questions();
     // Short waits poll without a pause; longer ones sleep, so that they take nothing from the cores under
     // test.
     if (waited > std::chrono::microseconds(20))

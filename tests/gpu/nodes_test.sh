@@ -46,7 +46,7 @@ victim=$(ranks_of "$(pgrep -P "$job" | head -n 1)" | awk '$1 == 1 { print $2 }')
 [ -n "$victim" ] || fail "no rank 1"
 kill -s STOP "$victim"
 if wait "$job"; then fail "exit code 0 although node1 was stopped"; fi
-expect_text 'node node1 \(rank 1\)|rank 1 .*is stopped' "$work/err"
+expect_text 'node node1 \(rank 1\)|rank 1 .*is stopped|rank 1 .*on node1\) did not come' "$work/err"
 wait_until 30 gone "$victim" || fail "the process of rank 1 is left"
 passed "a stopped node is named"
 
