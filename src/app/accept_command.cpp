@@ -49,6 +49,20 @@ struct node {
   const topology::machine& seen() const { return views.front().seen; }
 };
 
+// Where the reference was measured: on this machine, by its names or the hashes that stand for them, or not.
+std::string where_measured(const std::vector<result_file>& reference, const machine_record& here) {
+  json_document hidden;
+  hidden.machine = here;
+  make_anonymous(hidden);
+  const bool own = std::ranges::any_of(reference, [&](const result_file& f) {
+    const auto is_of = [&](const machine_record& m) {
+      return likeness_of(f.document.machine, m).level == across::nothing;
+    };
+    return is_of(here) || is_of(hidden.machine);
+  });
+  return own ? "this machine" : "other machines";
+}
+
 std::vector<json_document> with_facts(std::vector<result_file>& files) {
   std::vector<json_document> documents;
   for (auto& file : files) {
@@ -277,6 +291,7 @@ int accept_command(const options& asked) {
     return ended(asked, std::move(record));
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);
+  record.against = where_measured(here.against, here.request.machine);
   const auto files = here.against.size();
   const auto documents = with_facts(here.against);
   const reference_spread known(documents);
@@ -300,6 +315,10 @@ int accept_command(const options& asked) {
   auto measured = measure_plan(asked, here, plan, time, why_short);
   if (signal_received() != 0) return 128 + signal_received();
   judge(record, plan, measured.value_or(json_document{}), why_short);
+  if (record.against == "this machine")
+    record.notes.emplace_back(
+        "its reference was measured on this machine itself: this tells whether it has changed, not whether "
+        "it is like others");
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (measured && asked.anonymous) make_anonymous(*measured);
   if (measured && !asked.json.empty()) write_json(asked, format_json(*measured));

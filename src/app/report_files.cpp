@@ -14,6 +14,7 @@
 #include "src/base/standard_streams.hpp"
 #include "src/results/files/anonymous.hpp"
 #include "src/results/files/packed_text.hpp"
+#include "src/results/frame/frame.hpp"
 #include "topology/description.hpp"
 #include "topology/discovery.hpp"
 
@@ -77,26 +78,33 @@ void name_origins(report_files& all, const reported_machine& of) {
     }
 }
 
-// Collects the results of the machine's files: of each point that of the latest file.
+// Whether a later result takes the place of one that was measured: not where it has no number, nor, of one
+// batch and so without an interval, that of one with several.
+bool replaces(const result& later, const result& known) {
+  if (later.status == result_status::failed) return true;
+  return later.has_metrics() &&
+         (!first_metric(later).of_one_batch() || !known.has_metrics() || first_metric(known).of_one_batch());
+}
+
+// Collects the results of the machine's files: of each point that of the latest file that tells it.
 void take_results(report_files& all, reported_machine& of) {
   name_origins(all, of);
   auto by_time = of.files;
   std::stable_sort(by_time.begin(), by_time.end(), [&](auto a, auto b) {
     return all.measured[a].document.started < all.measured[b].document.started;
   });
-  std::map<std::string, std::size_t> latest;  // index of the file, by point
+  std::map<std::string, const result*> latest;  // by point
   for (const auto file : by_time)
-    for (const auto& r : all.measured[file].document.results) {
-      const auto key = canonical_text(r.point);
-      // A point that was waived in a later file does not replace a measured one.
-      if (const auto found = latest.find(key);
-          found != latest.end() && !r.has_metrics() && r.status != result_status::failed)
-        continue;
-      latest[key] = file;
+    for (auto& r : all.measured[file].document.results) {
+      r.file = file;
+      const auto [known, fresh] = latest.try_emplace(canonical_text(r.point), &r);
+      if (!fresh && replaces(r, *known->second)) known->second = &r;
     }
+  std::map<std::string, std::size_t> counting;  // the file, by point
+  for (const auto& [key, r] : latest) counting[key] = r->file;
   for (const auto file : of.files) {
     for (auto& r : all.measured[file].document.results) {
-      const bool counts = latest[canonical_text(r.point)] == file;
+      const bool counts = counting[canonical_text(r.point)] == file;
       (counts ? of.results : of.earlier).push_back(std::move(r));
       (counts ? of.from : of.earlier_from).push_back(file);
     }

@@ -154,14 +154,22 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   return s;
 }
 
+// What measured a document: of a merged one the commands of its files.
+std::vector<std::string> commands_of(const json_document& d) {
+  std::vector<std::string> all;
+  for (const auto& [key, words] : d.settings)
+    if (const auto blank = words.find(' '); key.starts_with("merged_") && blank != words.npos)
+      all.push_back(words.substr(blank + 1));  // behind the file's name
+  return all.empty() ? std::vector{d.command} : all;
+}
+
 std::vector<std::string> commands_of(const report_files& all, const reported_machine& m,
                                      std::string_view study) {
   std::vector<std::string> commands;
   for (std::size_t i = 0; i < m.results.size(); ++i)
     if (m.results[i].point.study == study && m.from[i] < all.measured.size())
-      if (const auto& c = all.measured[m.from[i]].document.command;
-          std::find(commands.begin(), commands.end(), c) == commands.end())
-        commands.push_back(c);
+      for (const auto& c : commands_of(all.measured[m.from[i]].document))
+        if (std::ranges::find(commands, c) == commands.end()) commands.push_back(c);
   return commands;
 }
 
@@ -262,8 +270,9 @@ void add_acceptances(report::page& p, const std::vector<acceptance>& accepted) {
   fleet all;
   for (const auto& one : accepted) all.add(one);
   page_section s{"acceptances", "Acceptances", evaluate(all).shown, {}, ""};
-  auto& said = p.verdict.shown.sentences;  // behind the headline
-  said.insert(said.begin() + (said.empty() ? 0 : 1), s.shown.sentences.front());
+  auto& said = p.verdict.shown.sentences;
+  said.insert(said.begin(), s.shown.sentences.front());
+  ++p.verdict.before_figure;
   std::ranges::copy(s.shown.in_parts, std::back_inserter(p.verdict.shown.in_parts));
   p.sections.push_back(std::move(s));
 }

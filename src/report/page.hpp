@@ -23,6 +23,7 @@ struct page_section {
   std::string rows{};                   // the prefix of the ids of the rows that its sources name
   std::vector<std::string> above{};     // its sentences that stand in the verdict
   bool folded = false;                  // only its title is seen until it is opened
+  std::size_t before_figure = 1;        // of its sentences those that stand above the headline's figure
 };
 
 // A trusted <svg> element that was drawn elsewhere.

@@ -272,7 +272,7 @@ std::string html_colors(const page_section& first, const palette& colors) {
         fmt::format("<span><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" "
                     "class=\"{}\"/></svg>{}</span> ",
                     of_color("f", color), escaped(name));
-  return text + "Grey are all others, each named beside its bar.</p>\n";
+  return text + "Grey or black are all others, each named.</p>\n";
 }
 
 }  // namespace
@@ -284,11 +284,11 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   if (s.folded) text += "<details class=\"fold\"><summary>";
   if (!s.title.empty()) text += fmt::format("<h2>{}</h2>\n", escaped(s.title));
   if (s.folded) text += "</summary>\n";
-  constexpr std::size_t before_headline = 1;
   const auto sentences = html_sentences(s.shown);
-  for (std::size_t i = 0; i < std::min(sentences.size(), before_headline); ++i) text += sentences[i];
+  const auto before = std::min(sentences.size(), s.before_figure);
+  for (std::size_t i = 0; i < before; ++i) text += sentences[i];
   if (first != nullptr) text += figures(*first, colors, brief).html() + html_colors(*first, colors);
-  for (std::size_t i = before_headline; i < sentences.size(); ++i) text += sentences[i];
+  for (std::size_t i = before; i < sentences.size(); ++i) text += sentences[i];
   text += figures(s, colors, brief).html();
   for (const auto& t : s.shown.tables) text += folded_table(t, s.rows);
   text += html_commands(s.commands);

@@ -10,6 +10,7 @@
 #include "src/base/units.hpp"
 #include "src/report/canvas.hpp"
 #include "src/report/figure_data.hpp"
+#include "src/results/frame/frame.hpp"
 
 namespace mgsync::report {
 namespace {
@@ -49,8 +50,12 @@ std::string reading(const bar_chart& c) {
   if (first.low && first.high)
     text +=
         fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
-  const bool overlap = first.high && next.low && *next.low <= *first.high;
-  text += overlap ? fmt::format("; no difference was shown to {}", next.name)
+  std::vector<std::string> alike;
+  for (const auto* b : full)
+    if (b != &first && first.high && b->low && !is_shown_less(*first.high, *b->low, first.file == b->file))
+      alike.push_back(b->name);
+  const bool overlap = !alike.empty();
+  text += overlap ? fmt::format("; no difference was shown to {}", fmt::join(alike, ", "))
                   : fmt::format("; {} takes {}", next.name, longer(sum_of(next) / least));
   if (full.size() > 2)
     text += fmt::format("{} {} takes {}", overlap ? ";" : ", and", last.name, longer(sum_of(last) / least));

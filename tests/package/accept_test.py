@@ -156,6 +156,7 @@ def this_machine():
     record, out = judged(lines, "--against", fast, "--json", work / "here.json", "--junit", junit, "--prometheus", prom, code=0)
     forms(record, junit, prom)
     assert record["exit_code"] != 0 or out.startswith("This node is normal: ") and out.count("\n") == 1, out
+    assert record["against"] == "this machine", record
     here = json.loads((work / "here.json").read_text())
     subjects = {r["subject"] + (":" + r["variant"] if r["variant"] else "") for r in here["results"]}
     assert {p["subject"] for p in record["points"]} == subjects, "exactly what is judged is measured"

@@ -76,7 +76,7 @@ with tempfile.TemporaryDirectory() as folder:
     one = work / "one.jsonl"
     one.write_text("".join(line for line in half if json.loads(line)["node"] == json.loads(half[0])["node"]))
     told = report(one, "--anonymous").stdout
-    assert re.match(f"{DAYS} acceptances of the node host-[0-9a-f]{{10}} on {DAYS} days: [0-9] of them found it normal, the latest one ", told), told[:200]
+    assert re.match(f"{DAYS} acceptances of the node host-[0-9a-f]{{10}} \\(GPU-[0-9a-f]{{10}}, GPU-[0-9a-f]{{10}}, \\.\\.\\.\\) on {DAYS} days: [0-9] of them found it normal, the latest one ", told), told[:200]
     # What each column says stands with the table, and what the node was held against both there and in the sentence.
     point = json.loads(one.read_text().splitlines()[-1])["points"][0]
     table = told[told.index("What the node has of each point"):]
@@ -84,6 +84,14 @@ with tempfile.TemporaryDirectory() as folder:
         assert word in table, (word, table)
     row = next(line for line in table.splitlines() if f" {point['subject']} " in line and f" {point['shape']} " in line)
     assert f"{point['base_us']:.3f}" in row and f"{point['limit']:.2f}" in row, (row, point)
-    assert "Each point was held against the same one of results of this kind of machine" in told and "Nearest to its limit came " in told, told[:600]
+    assert "Nearest to its limit came " in told, told[:600]
+    # Where the reference was measured decides what "normal" says.
+    assert "on which machine they were measured these acceptances do not say" in told, told[:600]
+    for against, words in (("this machine", "measured on this machine itself: they tell whether it has changed"),
+                           ("other machines", "measured on other machines.")):
+        records = [json.loads(line) | {"against": against, "gpus": ["GPU-1a", "GPU-2b", "GPU-3c"]} for line in one.read_text().splitlines()]
+        one.write_text("".join(json.dumps(r, separators=(",", ":")) + "\n" for r in records))
+        told = report(one).stdout
+        assert words in told.replace("\n", " ") and " (GPU-1a, GPU-2b, ...) on " in told, told[:600]
     print(f"{NODES} nodes, {DAYS} days: {took:.1f} s, {memory:.0f} MiB, page {len(html) / 1e6:.2f} MB, {len(planted)} planted found, "
           f"{len(others)} others")

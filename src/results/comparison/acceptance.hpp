@@ -104,6 +104,7 @@ struct acceptance {
   int exit_code = 4;
   std::string sentence{};
   std::vector<std::string> gpus{};  // UUIDs by number
+  std::string against{};            // where its reference was measured: "this machine", "other machines"
   std::vector<told_finding> findings{};
   std::vector<suspect> suspects{};
   std::vector<std::string> notes{};  // what makes its figures mean little
@@ -121,6 +122,7 @@ void fields(auto& way, acceptance& a) {
   way.needs("exit_code", a.exit_code);
   way.needs("sentence", a.sentence);
   way.may("gpus", a.gpus);
+  way.may("against", a.against);
   way.may("findings", a.findings);
   way.may("suspects", a.suspects);
   way.may("notes", a.notes);

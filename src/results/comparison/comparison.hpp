@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "src/results/files/json_document.hpp"
+#include "src/results/frame/frame.hpp"
 #include "src/results/frame/not_measured.hpp"
 
 namespace mgsync {
 
-// The margin over batches: the largest difference between processes that was observed.
-inline constexpr double default_noise = 0.04;
+// The margin over batches.
+inline constexpr double default_noise = margin_between_processes;
 
 enum class change {
   worse,  // the whole interval lies on the wrong side of 1: above where less is better, below where more is

@@ -209,29 +209,45 @@ class analysis {
     return said;
   }
 
+  // "n3 (GPU-1a2b, GPU-3c4d)": nodes of one name may have other GPUs. Of many GPUs the first.
+  std::string with_gpus(const std::string& node, const std::vector<std::size_t>& runs) const {
+    const auto& gpus = all_.runs()[runs.back()].gpus;
+    if (gpus.empty()) return node;
+    constexpr std::size_t most = 2;
+    const std::span shown(gpus.begin(), std::min(gpus.size(), most));
+    return fmt::format("{} ({}{})", node, fmt::join(shown, ", "), gpus.size() > most ? ", ..." : "");
+  }
+
+  static std::string_view words_on_reference(std::string_view against) {
+    return against == "this machine" ? ", measured on this machine itself: they tell whether it has changed, "
+                                       "not whether it is like "
+                                       "others."
+           : against == "other machines"
+               ? ", measured on other machines."
+               : "; on which machine they were measured these acceptances do not say.";
+  }
+
   // How often a single node was found normal; and by which reference, and how near it came to a limit.
   told_in_parts of_one_node() const {
     const auto& [node, runs] = *by_node_.begin();
     told_in_parts all{
         {},
         fmt::format("{} of the node {} on {}: {} of them found it normal, the latest one {}.", acceptances(),
-                    node, over_days(),
+                    with_gpus(node, runs), over_days(),
                     std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict),
                     is_normal(runs) ? "too" : "not")};
-    auto& against = all.parts.emplace_back(
-        "against what",
-        "Each point was held against the same one of results of this kind of machine, which came with mgsync "
-        "or were given by --against");
+    auto& against = all.parts.emplace_back("against what", "The same points of reference results");
     const auto nearest = std::ranges::max_element(all_.references(), {}, [](const auto& one) {
       return one.most_times / std::max(one.least_limit, 1.0);
     });
-    if (nearest == all_.references().end() || !(nearest->most_times > 0)) against.second += ".";
+    const auto own = words_on_reference(all_.runs()[runs.back()].against);
+    if (nearest == all_.references().end() || !(nearest->most_times > 0)) against.second += own;
     else {
       const auto& kind = all_.kinds()[static_cast<std::size_t>(nearest - all_.references().begin())];
       against.second +=
-          fmt::format(" ({}). Nearest to its limit came {} at {}: {:.2f} times the reference, "
-                      "where {:.2f} may be.",
-                      kind.machine, kind.subject, kind.shape, nearest->most_times, nearest->least_limit);
+          fmt::format(" of this kind of machine ({}){} Nearest to its limit came {} at {}: "
+                      "{:.2f} times the reference; up to {:.2f} is normal.",
+                      kind.machine, own, kind.subject, kind.shape, nearest->most_times, nearest->least_limit);
     }
     all.sentences = {all.words + " " + against.second};
     return all;
@@ -394,7 +410,9 @@ class analysis {
 }  // namespace
 
 void fleet::add(const acceptance& a) {
-  fleet_run run{a.node, a.started, a.verdict == node_verdict_kind::normal ? "" : a.sentence, a.verdict, {}};
+  fleet_run run{a.node,    a.started, a.verdict == node_verdict_kind::normal ? "" : a.sentence,
+                a.against, a.gpus,    a.verdict,
+                {}};
   for (const auto& p : a.points) {
     if (!(p.us > 0)) continue;
     kind of{a.kind, p.subject, p.shape, p.together};

@@ -26,7 +26,8 @@ struct fleet_value {
 };
 
 struct fleet_run {
-  std::string node, started, sentence;
+  std::string node, started, sentence, against;
+  std::vector<std::string> gpus;
   node_verdict_kind verdict = node_verdict_kind::cannot_be_told;
   std::vector<fleet_value> values;
   std::string day() const { return started.substr(0, 10); }

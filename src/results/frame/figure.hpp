@@ -77,6 +77,7 @@ struct bar {
   std::string source{};                 // as a chart point's
   // Of a bar of one part: what was measured. It has the colour of the curve of this name on the same page.
   std::string subject{};
+  std::size_t file = 0;  // as the result's
   bar_marks marks{};
 };
 

@@ -208,4 +208,17 @@ inline auto number(std::string_view axis, double otherwise = 0) {
 inline double median_of(const result& r) { return r.metrics.front().median; }
 inline const metric& first_metric(const result& r) { return r.metrics.front(); }
 
+// By how much the same point was seen to differ from one process to another (docs/results/host-barriers.md).
+inline constexpr double margin_between_processes = 0.04;
+
+// Whether 95 % intervals show that what ends at `high` is less than what begins at `low`. Where they are of
+// different processes, the margin counts too.
+inline bool is_shown_less(double high, double low, bool of_one_process = true) {
+  return high * (of_one_process ? 1 : 1 + margin_between_processes) < low;
+}
+// Whether the first metric of `a` is shown to be less than that of `b`.
+inline bool is_shown_less(const result& a, const result& b) {
+  return is_shown_less(first_metric(a).ci95_high, first_metric(b).ci95_low, a.file == b.file);
+}
+
 }  // namespace mgsync

@@ -147,6 +147,8 @@ struct result {
   std::vector<doubt> doubts;  // why its values may mean little; at most one of each kind
   // Present where the subject synchronizes, so that the first metric is the latency of one passage.
   std::optional<known_facts> facts;
+  // Of which of the files that were put together; those of one were measured interleaved. It is not written.
+  std::size_t file = 0;
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric

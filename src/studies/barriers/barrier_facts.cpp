@@ -88,6 +88,7 @@ subject_facts facts_of(const point& p, std::span<const backend* const> table) {
                     .maker = std::string(call.maker),
                     .call = std::string(call.call),
                     .needs = std::string(call.needs),
+                    .carries = std::string(v->carries),
                     .meets_nobody = p.members < call.least_members,
                     .never = why_never(b, *v, p, group)};
   std::set<std::string_view> makers;  // of each the first variant: the others are forms of it

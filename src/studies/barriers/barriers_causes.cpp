@@ -20,11 +20,6 @@ double threads_of(const result& r) {
   return blocks_of(r) * r.point.number(axes::threads_per_block).value_or(0);
 }
 
-// Whether the intervals show that `b` is slower.
-bool is_shown_slower(const result& a, const result& b) {
-  return first_metric(a).ci95_high < first_metric(b).ci95_low;
-}
-
 }  // namespace
 
 std::string price_per_block(const frame<result>& over_shapes, const frame<result>& beside) {
@@ -40,12 +35,12 @@ std::string price_per_block(const frame<result>& over_shapes, const frame<result
             blocks_of);
   constexpr double grows = 1.5;
   if (fewest == nullptr || median_of(*slowest) < grows * median_of(*fewest) ||
-      !is_shown_slower(*fewest, *slowest))
+      !is_shown_less(*fewest, *slowest))
     return "";
   auto text = fmt::format(
       " It pays for each block: with as many threads on an SM, {} takes {:.3g} us and {} {:.3g} us, {:.2g} "
       "us "
-      "for each further block",
+      "for each further block on an SM",
       format_shape(fewest->point), median_of(*fewest), format_shape(slowest->point), median_of(*slowest),
       (median_of(*slowest) - median_of(*fewest)) / (blocks_of(*slowest) - blocks_of(*fewest)));
   const auto at_shape_of = [&](const result& other) {
@@ -109,38 +104,77 @@ void add_late(std::span<const result> all, evaluation& e) {
   }
 }
 
-// What a program calls that hands over no data: the fastest that joins all and orders nothing, beside what
-// orders all by the same maker.
-void add_unordered(std::span<const result> all, evaluation& e) {
-  const auto passed = where(all, is_measured_of(default_study), is_idle, is_callable, [](const result& r) {
+namespace {
+
+// What joins all members of a group that a program could choose: idle, passed, in more than one batch, in
+// ordinary circumstances.
+frame<result> meetings_of(std::span<const result> all) {
+  return where(all, is_measured_of(default_study), is_idle, is_callable, [](const result& r) {
     return r.verdict.passed && r.facts && !first_metric(r).of_one_batch() &&
            r.facts->extent == fact::extent::everything && r.point.members > 1 &&
            circumstances_of(r.point).empty();
   });
+}
+
+// Of these the one to tell of: over most members, at the first shape that fills all SMs, the fastest.
+const result& told_of(const frame<result>& some) {
+  const auto place = [](const result& r) {
+    return std::tuple(-r.point.members, r.point.number(axes::blocks).has_value(), place_of_shape(r.point),
+                      median_of(r));
+  };
+  return **std::ranges::min_element(some, {}, [&](const auto* r) { return place(*r); });
+}
+
+// The fastest whole barrier of the same maker beside it; nullptr where there is none.
+const result* whole_beside(const result& told, const frame<result>& meetings) {
+  return least(where(meetings,
+                     [&](const result& r) {
+                       return !r.orders_less() && &r != &told && r.facts->maker == told.facts->maker &&
+                              r.point.device == told.point.device && r.point.members == told.point.members &&
+                              format_shape(r.point) == format_shape(told.point);
+                     }),
+               median_of);
+}
+
+// " on 2 GPUs at 1x32".
+std::string on_members_at_shape(const point& p) {
+  const auto shape = format_shape(p);
+  return fmt::format(" on {}{}", count_of_members(p), shape.empty() ? "" : " at " + shape);
+}
+
+topology::device device_of(const result& r) { return r.point.device; }
+
+}  // namespace
+
+// What a program calls that hands over no data: the fastest that joins all and orders nothing, beside what
+// orders all by the same maker.
+void add_unordered(std::span<const result> all, evaluation& e) {
+  const auto passed = meetings_of(all);
   const auto unordered = where(passed, [](const result& r) { return r.facts->order == fact::order::none; });
-  for (const auto& [device, here] : by(unordered, [](const result& r) { return r.point.device; })) {
-    const auto place = [](const result& r) {
-      return std::tuple(-r.point.members, r.point.number(axes::blocks).has_value(), place_of_shape(r.point),
-                        median_of(r));
-    };
-    const auto& told = **std::ranges::min_element(here, {}, [&](const auto* r) { return place(*r); });
-    const auto* ordered = least(where(passed,
-                                      [&](const result& r) {
-                                        return !r.orders_less() && r.facts->maker == told.facts->maker &&
-                                               r.point.device == told.point.device &&
-                                               r.point.members == told.point.members &&
-                                               format_shape(r.point) == format_shape(told.point);
-                                      }),
-                                median_of);
-    if (ordered == nullptr || !is_shown_slower(told, *ordered)) continue;
-    e.sentences.push_back(
-        fmt::format("Where a step hands over no data, on {}{}{} is enough, by {}: {:.4g} us in place of "
-                    "{:.4g} for {}. All "
-                    "come, and no memory is ordered.",
-                    count_of_members(told.point),
-                    format_shape(told.point).empty() ? " " : " at " + format_shape(told.point) + " ",
-                    subject_of(told.point), told.facts->call, median_of(told), median_of(*ordered),
-                    subject_of(ordered->point)));
+  for (const auto& [device, here] : by(unordered, device_of)) {
+    const auto& told = told_of(here);
+    const auto* ordered = whole_beside(told, passed);
+    if (ordered == nullptr || !is_shown_less(told, *ordered)) continue;
+    e.sentences.push_back(fmt::format(
+        "Where a step hands over no data,{} {} is enough, by {}: {:.4g} us in place of {:.4g} for {}. All "
+        "come, and no memory is ordered.",
+        on_members_at_shape(told.point), subject_of(told.point), told.facts->call, median_of(told),
+        median_of(*ordered), subject_of(ordered->point)));
+  }
+}
+
+void add_carried(std::span<const result> all, evaluation& e) {
+  const auto passed = meetings_of(all);
+  const auto carrying = where(passed, [](const result& r) { return !facts_of(r.point).carries.empty(); });
+  for (const auto& [device, here] : by(carrying, device_of)) {
+    const auto& told = told_of(here);
+    const auto* plain = whole_beside(told, passed);
+    if (plain == nullptr || !is_shown_less(*plain, told)) continue;
+    const double more = median_of(told) - median_of(*plain);
+    e.sentences.push_back(fmt::format(
+        "A barrier that also carries {} ({}, by {}) takes {:.4g} us{}: {:.2g} us more than {} ({:.0f} %).",
+        facts_of(told.point).carries, subject_of(told.point), told.facts->call, median_of(told),
+        on_members_at_shape(told.point), more, subject_of(plain->point), 100 * more / median_of(*plain)));
   }
 }
 

@@ -180,8 +180,8 @@ void add_shapes(std::span<const result> all, evaluation& e) {
     heat_map map{.heading = {figure_name("shapes", to_string(device), fmt::format("{}", members), under),
                              fmt::format("Every barrier over the shapes: {}{}",
                                          count_of_members(some.front()->point), and_under(under)),
-                             "Medians in us; the colours are logarithmic. The best at the last shape first "
-                             "(000, figures 5, 7 and 8)." +
+                             "Medians in us, from dark, the least, to yellow on a logarithmic scale; -: not "
+                             "measured. The best at the last shape first (000, figures 5, 7 and 8)." +
                                  single_batches(some) + words_on_registers(some)},
                  .row_label = "barrier",
                  .column_label = device == topology::device::gpu ? "blocks per SM x threads per block"
@@ -269,6 +269,7 @@ evaluation evaluate(std::span<const result> all) {
   add_maps(all, e);
   add_late(all, e);
   add_unordered(all, e);
+  add_carried(all, e);
   add_loads(all, e);
   add_forms_of_others(all, e);
   return e;

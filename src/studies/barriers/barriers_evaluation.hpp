@@ -79,6 +79,8 @@ void add_late(std::span<const result>, evaluation&);
 // Adds a sentence: what a step that hands over no data may call instead, and what that saves, where it was
 // measured.
 void add_unordered(std::span<const result>, evaluation&);
+// Adds a sentence: what it costs that a barrier also carries something.
+void add_carried(std::span<const result>, evaluation&);
 // Adds barriers idle and beside each load, where a load was measured.
 void add_loads(std::span<const result>, evaluation&);
 

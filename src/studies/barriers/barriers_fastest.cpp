@@ -62,7 +62,7 @@ std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
   std::vector<std::string> names;
   for (const auto* r : among) {  // the same name may come twice, from two groups of this size
     const auto name = subject_of(r->point);
-    if (name != subject_of(of.point) && first_metric(*r).ci95_low <= first_metric(of).ci95_high &&
+    if (name != subject_of(of.point) && !is_shown_less(of, *r) &&
         std::ranges::find(names, name) == names.end())
       names.push_back(name);
   }
@@ -138,7 +138,7 @@ std::string faster_without_call(const ranking& one) {
   const auto* beyond = one.out_of_reach();
   if (beyond == nullptr) return "";
   const bool known = facts_of(beyond->point).known;
-  const bool is_faster = first_metric(*beyond).ci95_high < first_metric(*one.answer).ci95_low;
+  const bool is_faster = is_shown_less(*beyond, *one.answer);
   return fmt::format("{}{} {} there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "",
                      subject_of(beyond->point), is_faster ? "is faster" : "may be faster", median_of(*beyond),
                      known ? "only mgsync itself can use it"
@@ -188,13 +188,15 @@ told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& tol
   const auto group =
       fmt::format("On {}{}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")");
   const auto at_most = several ? fmt::format(" at {} of {} shapes", most.second, shapes.size()) : "";
-  const auto us =
-      fmt::format("{:.4g} us{}{}", m.median, r.point.find(axes::work) == nullptr ? "" : " beyond the work",
-                  several ? " at " + shape : "");
+  const auto us = fmt::format("{:.4g} us{}{}", m.median,
+                              r.point.find(axes::work) == nullptr ? "" : " more than the work alone",
+                              several ? " at " + shape : "");
   const auto interval = fmt::format("95 % interval {:.4g} - {:.4g}", m.ci95_low, m.ci95_high);
   std::string unsure;
-  if (!ties.empty()) unsure += fmt::format("; no difference was shown there to {}", fmt::join(ties, ", "));
-  if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not", usual);
+  if (!ties.empty())
+    unsure += fmt::format("; {}no difference was shown to {}", several ? "at " + shape + " " : "",
+                          fmt::join(ties, ", "));
+  if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not measured so", usual);
   if (!r.doubts.empty()) unsure += fmt::format("; that means little: {}", words_of(r.doubts));
   const auto which =
       !callable
@@ -238,7 +240,8 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   table t{{"fastest", "The fastest barrier of each group and shape",
            "Of those that passed their check, idle, in more than one batch, the fastest that a program can "
            "call; where it can call none, the fastest (no call). No difference shown to: whose interval "
-           "overlaps. Behind it what is faster and cannot be called, in us."},
+           "overlaps, of another file with 4 % more, by which processes differ. Behind it what is faster and "
+           "cannot be called, in us."},
           {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to",
            "faster, but no call"}};
   for (const auto& [key, some] : by(compared, group_of)) {
@@ -254,7 +257,9 @@ void add_fastest(std::span<const result> all, evaluation& e) {
            marked_subject_of(first) + (callable ? "" : " (no call)"), median_of(first),
            ci95_of(first_metric(first)),
            fmt::format("{}", fmt::join(ties_of(first, callable ? one.callable : one.all), ", ")),
-           beyond == nullptr ? "" : fmt::format("{} {:.4g}", subject_of(beyond->point), median_of(*beyond))},
+           beyond == nullptr ? ""
+                             : fmt::format("{}{} {:.4g}", is_shown_less(*beyond, first) ? "" : "perhaps ",
+                                           subject_of(beyond->point), median_of(*beyond))},
           short_key(first.point));
   }
   for (const auto& [group, shapes] : largest) {

@@ -293,11 +293,10 @@ void add_loads(std::span<const result> all, evaluation& e) {
     heat_map map{
         .heading = {fmt::format("loads-{}-{}", members, shape),
                     fmt::format("Idle beside loaded: {}, shape {}", counted(members, "GPU"), shape),
-                    "Latency in us, idle and beside traffic of each kind; the colours are "
-                    "logarithmic. peer-stores:4x512: 4 blocks of 512 threads on each GPU; x512: one "
-                    "such block on every SM. host-reads:x32@all: a block of 32 threads on every SM reads one "
-                    "word of host memory again and again; with @others only on SMs that the "
-                    "barrier does not use."},
+                    "Latency in us, idle and beside traffic of each kind, from dark, the least, to yellow "
+                    "on a logarithmic scale; -: not measured. 4x512: 4 blocks of 512 threads on each GPU "
+                    "make the traffic; x512: one on every SM, with @others only on SMs that the barrier "
+                    "does not use. host-reads: all read one word of host memory again and again."},
         .row_label = "barrier",
         .column_label = "beside",
         .columns = loads,

@@ -48,6 +48,7 @@ frame<result> shown_of(const frame<result>& rows) {
 
 std::string note_of(const result& r) {
   std::vector<std::string_view> words;
+  if (r.orders_less()) words.emplace_back("orders less");
   if (!is_callable(r)) words.emplace_back("no call");
   if (keeps_registers_in_memory(r)) words.emplace_back("registers in memory");
   return fmt::format("{}", fmt::join(words, ", "));
@@ -81,13 +82,14 @@ bar_chart ranked(const frame<result>& all) {
       .values = {"latency (us)"},
       .in_terminal = true};
   if (rows.size() < all.size())
-    chart.heading.caption += fmt::format(" Left out: {} more that no program can call, or that order less.",
+    chart.heading.caption += fmt::format(" Of each backend the fastest only of what no program can call, and "
+                                         "of what orders less: {} left out.",
                                          all.size() - rows.size());
   chart.heading.caption += words_on_registers(rows);
   for (const auto* r : rows) {
     const auto& m = first_metric(*r);
     const bool alone = m.of_one_batch();
-    chart.bars.push_back({.name = marked_subject_of(*r) + (alone ? " ?" : ""),
+    chart.bars.push_back({.name = subject_of(r->point) + (alone ? " ?" : ""),
                           .parts = {m.median},
                           .low = alone ? std::nullopt : std::optional(m.ci95_low),
                           .high = alone ? std::nullopt : std::optional(m.ci95_high),
@@ -95,6 +97,7 @@ bar_chart ranked(const frame<result>& all) {
                           .reference = !is_compared(*r) || !is_callable(*r),
                           .source = short_key(r->point),
                           .subject = marked_subject_of(*r),
+                          .file = r->file,
                           .marks = {.hollow = !is_callable(*r),
                                     .pale = r->orders_less(),
                                     .dashed = !r->orders_less() && !r->verdict.passed}});
@@ -137,8 +140,7 @@ std::string beside_other_makers(const frame<result>& rows) {
   for (const auto* r : ranked) {
     const auto whose = fmt::format("{}'s {}", r->facts->maker, subject_of(r->point));
     const double times = median_of(*r) / median_of(*answer);
-    if (first_metric(*r).ci95_low <= first_metric(*answer).ci95_high)
-      others.push_back("not shown to be faster than " + whose);
+    if (!is_shown_less(*answer, *r)) others.push_back("not shown to be faster than " + whose);
     else if (times < 1.05) others.push_back(fmt::format("{:.1f} % faster than {}", 100 * (times - 1), whose));
     else
       others.push_back(fmt::format("{:.{}f}x faster than {}", times,
@@ -159,7 +161,11 @@ std::string headline(const frame<result>& rows) {
 }
 
 void add_ranked(std::span<const result> all, evaluation& e) {
-  auto cells = by(where(all, is_of(default_study), is_idle, can_be_drawn), cell_of);
+  // A part of a barrier, for which nobody waits, is none.
+  const auto joins_some = [](const result& r) {
+    return !r.facts || r.facts->extent != fact::extent::nothing;
+  };
+  auto cells = by(where(all, is_of(default_study), is_idle, can_be_drawn, joins_some), cell_of);
   std::erase_if(cells, [](const auto& one) { return one.second.size() < 2; });
   // Where there are many, those of the largest groups.
   if (cells.size() > most_pictures) {

@@ -168,8 +168,8 @@ void add(const wider_switch& w, table& t, expectations& all, evaluation& e) {
   const auto apart = ratio(refined, at.for_good);
   const auto sums = fmt::format("Sums of {}, {}", w.type, read_in_words(w.memory));
   if (w.said && apart)
-    e.sentences.push_back(fmt::format("{}: the model foretold that {} pay from {} in all on, {:.2f} times "
-                                      "what was measured.",
+    e.sentences.push_back(fmt::format("{}: the model foretold that {} are faster from {} in all on, {:.2f} "
+                                      "times what was measured.",
                                       sums, w.more.name, size_in_words(*refined), *apart));
   if (!w.said && at.for_good)
     e.sentences.push_back(fmt::format(

@@ -84,10 +84,10 @@ void add_largest(const family& f, const by_size& sizes, evaluation& e) {
   // Beside a way that everybody has, if it was measured.
   const auto* cub = at(here, "cub");
   const auto* other = cub != nullptr && cub != ways[0] ? cub : ways.size() > 1 ? ways[1] : nullptr;
-  e.sentences.push_back(fmt::format("Sums of {} of {}{}, {}: {} is fastest{}.", size_in_words(bytes), f.type,
-                                    f.members == 1 ? "" : " on each of " + members_of(f),
-                                    read_in_words(f.memory), told(*ways[0]),
-                                    other == nullptr ? "" : ", beside " + told(*other)));
+  e.sentences.push_back(fmt::format(
+      "Sums of {} of {}{}, {}: of the ways as they choose by themselves {} is fastest{}.",
+      size_in_words(bytes), f.type, f.members == 1 ? "" : " on each of " + members_of(f),
+      read_in_words(f.memory), told(*ways[0]), other == nullptr ? "" : ", beside " + told(*other)));
 }
 
 // Every sum, with its rate, and its share of a read of the same numbers (table VI of 000).

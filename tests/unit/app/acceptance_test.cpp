@@ -21,7 +21,7 @@ const std::map<std::string, std::vector<json_document>>& nodes() {
     std::map<std::string, std::vector<json_document>> found;
     for (const auto* name :
          {"h100x1/grid-barriers.json.xz", "h100x1/barriers.json.xz",       "h100x1/peers.json.xz",
-          "h100x2/barriers.json.xz",      "h100x2/library.json.xz",        "h100x2/load-grid.json.xz",
+          "h100x2/barriers.json.xz",      "h100x2/library.json.xz",        "h100x2/load.json.xz",
           "h200x1/grid-barriers.json.xz", "h200x1/inner-barriers.json.xz", "h200x2/after.json.xz",
           "h200x2/barriers.json.xz",      "h200x2/before.json.xz",         "h200x2/late.json.xz",
           "h200x2/library.json.xz",       "h200x2/load.json.xz",           "h200x2/sweep.json.xz",

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "src/app/report_page.hpp"
+#include "src/results/files/atomic_file.hpp"
 #include "tests/unit/studies/model/made_up_measurement.hpp"
 
 namespace mgsync { namespace {
@@ -99,6 +102,31 @@ TEST(report_files, machines_have_different_titles_and_those_with_barriers_stand_
   EXPECT_EQ(all.machines[0].title, "2 x NVIDIA H200, 32 cores of Intel(R) Xeon(R) Processor");
   EXPECT_EQ(all.machines[1].title, "4 x NVIDIA H200");
   EXPECT_EQ(all.machines[2].title, "2 x NVIDIA H200, no CPU recorded");
+}
+
+// A point of two files is that of the later one, unless that tells less: a single batch has no interval.
+TEST(report_files, one_batch_takes_no_place_of_several) {
+  json_document earlier, later;
+  earlier.started = "2026-01-01T00:00:00Z", later.started = "2026-01-02T00:00:00Z";
+  for (auto* d : {&earlier, &later}) d->machine.hosts = {"n"}, d->machine.cores = 2;
+  auto several = sum("auto", "", 8, 3, ""), other = sum("auto", "", 16, 5, "");
+  auto single = sum("auto", "", 8, 2, "");
+  for (auto* r : {&several, &other}) r->metrics[0].raw = {1, 2};
+  single.metrics[0].raw = {2};
+  auto again = sum("auto", "", 16, 4, "");
+  again.metrics[0].raw = {4, 4};
+  earlier.results = {several, other}, later.results = {single, again};
+  const auto folder = std::filesystem::temp_directory_path() / "mgsync-one-batch";
+  std::filesystem::create_directories(folder);
+  const std::string a = folder / "a.json", b = folder / "b.json";
+  write_file_atomically(a, format_json(earlier)), write_file_atomically(b, format_json(later));
+  const auto all = read_report_files({b, a}, across::hosts, false, false);
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(all.machines.size(), 1U);
+  std::map<double, double> counting;
+  for (const auto& r : all.machines[0].results) counting[*r.point.number("bytes")] = r.metrics.at(0).median;
+  EXPECT_EQ(counting, (std::map<double, double>{{8, 3}, {16, 4}}));
+  EXPECT_EQ(all.machines[0].earlier.size(), 2U);
 }
 
 TEST(report_page, begins_with_barriers_and_says_which_command_judges_a_node) {

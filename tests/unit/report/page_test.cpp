@@ -380,6 +380,9 @@ TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
   EXPECT_NE(reading_of(close).find("; near takes 5.0 % longer, and far takes 4.5 times as long."),
             std::string::npos)
       << reading_of(close) << " never 1.0 times";
+  close.bars[2].file = 1;
+  EXPECT_NE(reading_of(close).find("; no difference was shown to near; far takes"), std::string::npos)
+      << reading_of(close) << " of another process";
   bar_chart counts{
       {"b", "b"}, {"products"}, {}, {{.name = "+0 %", .parts = {9}}, {.name = "+2 %", .parts = {2}}}};
   EXPECT_EQ(reading_of(counts), "The longest bar is +0 %, 9 products.") << "no time";

@@ -258,7 +258,7 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
                                                of_level("multigrid", "vendor", 4, 5.5)});
   EXPECT_EQ(e.sentences.at(1),
             "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call: 2.1 us (95 % "
-            "interval 2.1 - 2.1); no difference was shown there to nccl-device:hub. "
+            "interval 2.1 - 2.1); no difference was shown to nccl-device:hub. "
             "To call it: sync() of mgsync::this_multi_grid(handle) (#include <mgsync/multi_grid.cuh>, a "
             "launch by mgsync::multi_grid of <mgsync/multi_grid.hpp>). "
             "mgsync's own multigrid:auto is faster there, 2 us, but only mgsync itself can use it. "
@@ -270,7 +270,7 @@ TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slo
   EXPECT_EQ(told.words, "On 4 GPUs, take multigrid:library: 2.1 us.");
   EXPECT_EQ(told.parts,
             (std::vector<std::pair<std::string, std::string>>{
-                {"how sure", "95 % interval 2.1 - 2.1 us; no difference was shown there to nccl-device:hub."},
+                {"how sure", "95 % interval 2.1 - 2.1 us; no difference was shown to nccl-device:hub."},
                 {"runners-up",
                  "It is not shown to be faster than NCCL's nccl-device:hub, 2.6x faster than NVIDIA's "
                  "multigrid:vendor."},
@@ -433,7 +433,7 @@ TEST(barriers_evaluation, says_that_more_blocks_of_as_many_threads_make_it_slow)
   const auto told = [&] { return evaluated(all).sentences.at(1); };
   EXPECT_TRUE(told().ends_with(
       "NVIDIA's own (multigrid:vendor) takes 2.2 to 11 times as long. It pays for each block: with as many "
-      "threads on an SM, 8x256 takes 11.1 us and 32x64 30.9 us, 0.82 us for each further block; "
+      "threads on an SM, 8x256 takes 11.1 us and 32x64 30.9 us, 0.82 us for each further block on an SM; "
       "multigrid:library takes 2.3 and 2.7 us there."))
       << told();
   all[2].metrics[0].ci95_low = 10;

@@ -201,12 +201,56 @@ TEST(ranked, of_many_rows_shows_what_can_be_called_and_the_fastest_of_the_others
   std::vector<std::string> names;
   for (const auto& bar : many->bars) names.push_back(bar.subject);
   EXPECT_EQ(names, (std::vector<std::string>{"multigrid:library", "peers:form-0", "multigrid:vendor"}));
-  EXPECT_NE(many->heading.caption.find("Left out: 18 more"), std::string::npos) << many->heading.caption;
+  EXPECT_NE(many->heading.caption.find("of what orders less: 18 left out"), std::string::npos)
+      << many->heading.caption;
   all.pop_back();
   evaluation fewer;
   add_ranked(all, fewer);
   ASSERT_NE(ranked_of(fewer), nullptr);
   EXPECT_EQ(ranked_of(fewer)->bars.size(), 20u);
+}
+
+// Whole processes differ by up to 4 %: what was measured by two of them must be further apart.
+TEST(ranked, of_two_files_takes_more_to_be_told_apart) {
+  std::vector all{two_gpus("multigrid", "library", 2.0, 0.001), two_gpus("nccl-device", "hub", 2.06, 0.001)};
+  EXPECT_NE(headline(pointers(all)).find("3.0 % faster than NCCL's"), std::string::npos);
+  all[1].file = 1;
+  EXPECT_NE(headline(pointers(all)).find("not shown to be faster than NCCL's"), std::string::npos);
+  evaluation e;
+  add_ranked(all, e);
+  EXPECT_EQ(ranked_of(e)->bars[1].file, 1u);
+  all[1] = two_gpus("nccl-device", "hub", 2.1, 0.001);
+  all[1].file = 1;
+  EXPECT_NE(headline(pointers(all)).find("1.05x faster than NCCL's"), std::string::npos)
+      << headline(pointers(all));
+}
+
+TEST(ranked, leaves_out_what_nobody_waits_for) {
+  std::vector all{two_gpus("multigrid", "library", 2.1), two_gpus("nccl-device", "hub", 3.2),
+                  two_gpus("hop", "fence-gpu", 0.3)};
+  evaluation e;
+  add_ranked(all, e);
+  ASSERT_NE(ranked_of(e), nullptr);
+  EXPECT_EQ(ranked_of(e)->bars.size(), 2u);
+}
+
+TEST(carried, costs_what_it_takes_beyond_the_barrier) {
+  std::vector all{two_gpus("multigrid", "library", 2.0), two_gpus("multigrid", "library-split", 1.9),
+                  two_gpus("multigrid", "library-reduce", 2.5), two_gpus("nccl-device", "hub", 1.5)};
+  all[1].verdict.passed = false;
+  evaluation e;
+  add_carried(all, e);
+  ASSERT_EQ(e.sentences.size(), 1u);
+  EXPECT_EQ(
+      e.sentences[0],
+      "A barrier that also carries a sum over all threads (multigrid:library-reduce, by sync_reduce(value, "
+      "mgsync::by_sum{}) of mgsync::this_multi_grid(handle)) takes 2.5 us on 2 GPUs at 1x32: 0.5 us more "
+      "than "
+      "multigrid:library (25 %).");
+  all[2] = two_gpus("multigrid", "library-reduce", 2.01);
+  evaluation none;
+  add_carried(all, none);
+  EXPECT_TRUE(none.sentences.empty());
 }
 
 TEST(unordered, is_offered_to_steps_that_hand_over_no_data_where_it_is_shown_to_be_faster) {

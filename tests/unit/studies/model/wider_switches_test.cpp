@@ -93,7 +93,7 @@ TEST(wider_switches, two_gpus_are_compared_by_bytes_in_all) {
   EXPECT_EQ(t->rows.at(0)[0], "1 GPU -> 2 GPUs");
   EXPECT_EQ(t->rows.at(0)[10], "1.00");
   ASSERT_EQ(e.sentences.size(), 1U);
-  EXPECT_NE(e.sentences[0].find("the model foretold that 2 GPUs pay from 7.8"), std::string::npos)
+  EXPECT_NE(e.sentences[0].find("the model foretold that 2 GPUs are faster from 7.8"), std::string::npos)
       << e.sentences[0];
 }
 
