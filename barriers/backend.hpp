@@ -264,7 +264,7 @@ struct barrier_variant {
   user_call call{};            // for GPU members; without one the variant is for comparison only
   user_call host_call{};       // for host members
   bool bounded = false;        // its waits end by themselves; otherwise the watchdog ends the process
-  std::string_view carries{};  // what rides on it beside the meeting: "a sum over all threads"
+  std::string_view carries{};  // what rides on it beside the meeting: "a sum of 32 bits over all threads"
   can_run_function* can_run = nullptr;  // what it requires besides what its backend does
   std::string (*library)() = nullptr;   // what provides it in this process, and its version
 

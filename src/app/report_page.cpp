@@ -53,9 +53,14 @@ table endings_of(std::span<const result> results) {
     ++count;
     names.insert(subject_of(r.point));
   }
-  if (std::ranges::any_of(results, [](const result& r) { return r.status == result_status::error; }))
+  const auto has = [&](result_status how) {
+    return std::ranges::any_of(results, [how](const result& r) { return r.status == how; });
+  };
+  if (has(result_status::error))
     t.heading.caption +=
         " Error: measuring it was given up, as after a time-out, which shows nothing wrong with the subject.";
+  if (has(result_status::interrupted))
+    t.heading.caption += " Interrupted: the command ended meanwhile; what it had measured is shown.";
   for (const bool waived : {false, true})
     for (const auto& [why, of] : by_reason) {
       if ((why.first == result_status::waived) != waived) continue;

@@ -15,7 +15,7 @@
 namespace mgsync::report {
 namespace {
 
-constexpr double most_label = 232;  // of a row or a column of a map, in pixels
+constexpr double most_label = 262;  // of a row or a column of a map, in pixels
 
 struct color {
   int r, g, b;

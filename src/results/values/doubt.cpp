@@ -86,7 +86,7 @@ std::string summary_of(std::span<const std::vector<doubt>> points) {
     const auto count = std::count_if(points.begin(), points.end(), [&](const auto& all) {
       return std::any_of(all.begin(), all.end(), [&](const doubt& other) { return other.kind == one.kind; });
     });
-    words.push_back(fmt::format("{} ({})", one.text, count));
+    words.push_back(fmt::format("{} ({}{})", one.text, count == 1 ? "" : "the worst of ", count));
   }
   return fmt::format("{} of {} mean{} little: {}", doubted, counted(points.size(), "point"),
                      doubted == 1 ? "s" : "", fmt::join(words, ", "));

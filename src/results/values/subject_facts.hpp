@@ -15,7 +15,7 @@ struct subject_facts {
   std::string maker{};        // its maker: "mgsync", "NVIDIA", "MPI"; empty: no program can call it
   std::string call{};         // what a program writes; empty: it cannot
   std::string needs{};        // what the call needs: an include, a way to launch
-  std::string carries{};      // what rides on it beside the meeting: "a sum over all threads"
+  std::string carries{};      // what rides on it beside the meeting: "a sum of 32 bits over all threads"
   bool meets_nobody = false;  // fewer members than it is made for, so that its time there says nothing
   std::string
       never{};  // why it cannot synchronize such members or such a shape on any machine; empty: it can

@@ -149,7 +149,8 @@ std::string faster_without_call(const ranking& one) {
 // Of the shapes of a group what a sentence tells of: which barrier is best at how many, and the first shape
 // where it is; one that fills all SMs, if it is best at any.
 struct told_shapes {
-  bool callable = false;  // of what a program can call
+  bool callable = false;               // of what a program can call
+  std::vector<std::string> elsewhere;  // "multigrid:library-split at 1x32": where another one is best
   std::pair<std::string, int> most;
   const ranking* shown = nullptr;
   const result* chosen(const ranking& one) const { return callable ? one.answer : one.best; }
@@ -169,6 +170,14 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
     told.shown = &one;
     break;
   }
+  std::map<std::string, std::vector<std::string>> others;
+  for (const auto& one : shapes)
+    if (const auto* r = told.chosen(one); r != nullptr && subject_of(r->point) != told.most.first)
+      others[subject_of(r->point)].push_back(format_shape(r->point));
+  for (const auto& [name, at] : others)
+    told.elsewhere.push_back(fmt::format("{} at {}", name, fmt::join(at, ", ")));
+  if (constexpr std::size_t most = 3; told.elsewhere.size() > most)
+    told.elsewhere.resize(most), told.elsewhere.back() += " and others";
   return told;
 }
 
@@ -176,7 +185,7 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
 // and the same in parts. `usual`: the one that is best without these circumstances.
 told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& told,
                       const std::string& usual = "") {
-  const auto [callable, most, shown] = told;
+  const auto& [callable, elsewhere, most, shown] = told;
   const auto& r = *told.chosen(*shown);
   const auto& m = first_metric(r);
   const auto under = circumstances_of(r.point), shape = format_shape(r.point);
@@ -189,13 +198,14 @@ told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& tol
       fmt::format("On {}{}", count_of_members(r.point), under.empty() ? "" : " (" + under + ")");
   const auto at_most = several ? fmt::format(" at {} of {} shapes", most.second, shapes.size()) : "";
   const auto us = fmt::format("{:.4g} us{}{}", m.median,
-                              r.point.find(axes::work) == nullptr ? "" : " more than the work alone",
+                              r.point.find(axes::work) == nullptr ? "" : " that its work does not hide",
                               several ? " at " + shape : "");
   const auto interval = fmt::format("95 % interval {:.4g} - {:.4g}", m.ci95_low, m.ci95_high);
   std::string unsure;
   if (!ties.empty())
     unsure += fmt::format("; {}no difference was shown to {}", several ? "at " + shape + " " : "",
                           fmt::join(ties, ", "));
+  if (!elsewhere.empty()) unsure += fmt::format("; elsewhere it is {}", fmt::join(elsewhere, "; "));
   if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not measured so", usual);
   if (!r.doubts.empty()) unsure += fmt::format("; that means little: {}", words_of(r.doubts));
   const auto which =

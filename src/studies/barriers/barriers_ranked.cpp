@@ -82,8 +82,8 @@ bar_chart ranked(const frame<result>& all) {
       .values = {"latency (us)"},
       .in_terminal = true};
   if (rows.size() < all.size())
-    chart.heading.caption += fmt::format(" Of each backend the fastest only of what no program can call, and "
-                                         "of what orders less: {} left out.",
+    chart.heading.caption += fmt::format(" {} more are left out: of what no program can call, and of what "
+                                         "orders less, each backend's fastest is here.",
                                          all.size() - rows.size());
   chart.heading.caption += words_on_registers(rows);
   for (const auto* r : rows) {
@@ -138,7 +138,10 @@ std::string beside_other_makers(const frame<result>& rows) {
   for (const auto& [maker, best] : least_by(of_others, maker_of, median_of)) ranked.push_back(best);
   std::ranges::sort(ranked, {}, [](const auto* r) { return median_of(*r); });
   for (const auto* r : ranked) {
-    const auto whose = fmt::format("{}'s {}", r->facts->maker, subject_of(r->point));
+    const auto& m = first_metric(*r);
+    const auto whose =
+        fmt::format("{}'s {}{}", r->facts->maker, subject_of(r->point),
+                    m.confidence < 0.95 ? fmt::format(" (of {} batches only)", m.raw.size()) : "");
     const double times = median_of(*r) / median_of(*answer);
     if (!is_shown_less(*answer, *r)) others.push_back("not shown to be faster than " + whose);
     else if (times < 1.05) others.push_back(fmt::format("{:.1f} % faster than {}", 100 * (times - 1), whose));

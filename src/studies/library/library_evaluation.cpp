@@ -79,7 +79,8 @@ void add_sync(const rows& all, evaluation& e) {
          fmt::format("What sync() takes over the algorithm alone, on {}", counted(count, "GPU")),
          "sync 1, 2, 3: so many calls in the kernel's loop. Without looks: a long wait looks neither "
          "at the time nor for others that gave up. Without a verdict: threads that do not wait "
-         "themselves are not told how the wait ended."},
+         "themselves are not told how the wait ended. Without a word: the kernel gives the library none "
+         "of its shared memory."},
         fmt::format("ns on {}", counted(count, "GPU")), ".0f", some, form_of, shape_in_words, entry));
   }
 }

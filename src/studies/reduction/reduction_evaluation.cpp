@@ -85,7 +85,7 @@ void add_largest(const family& f, const by_size& sizes, evaluation& e) {
   const auto* cub = at(here, "cub");
   const auto* other = cub != nullptr && cub != ways[0] ? cub : ways.size() > 1 ? ways[1] : nullptr;
   e.sentences.push_back(fmt::format(
-      "Sums of {} of {}{}, {}: of the ways as they choose by themselves {} is fastest{}.",
+      "Sums of {} of {}{}, {}: {} is fastest of the ways that choose by themselves how to read{}.",
       size_in_words(bytes), f.type, f.members == 1 ? "" : " on each of " + members_of(f),
       read_in_words(f.memory), told(*ways[0]), other == nullptr ? "" : ", beside " + told(*other)));
 }

@@ -74,8 +74,9 @@ TEST(doubts, of_samples_are_those_below_zero_and_two_regimes) {
 TEST(doubts, are_one_line_below_the_table_with_the_points_counted) {
   const std::vector all{doubted("a", {crowded}), doubted("b", {more_crowded, stolen}, 2), doubted("c", {}, 3),
                         test::waived(test::a_point("d", "", 2), "no GPU")};
-  EXPECT_EQ(summary_of(all), "2 of 3 points mean little: 7 runnable threads for 2 hardware threads (2), 5.0 "
-                             "% of the CPU time stolen by the hypervisor (1)");
+  EXPECT_EQ(summary_of(all),
+            "2 of 3 points mean little: 7 runnable threads for 2 hardware threads (the worst of 2), 5.0 "
+            "% of the CPU time stolen by the hypervisor (1)");
   const auto text = format_table(all);
   EXPECT_NE(text.find("\n\n" + summary_of(all) + "\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("mean little"), text.rfind("mean little")) << text;

@@ -66,6 +66,7 @@ result at(double blocks, double threads, std::optional<double> us) {
   r.verdict.passed = true;
   metric m{metric_name{"latency", "us"}};
   m.median = m.ci95_low = m.ci95_high = *us;
+  m.confidence = 0.95;
   r.metrics.push_back(m);
   return r;
 }

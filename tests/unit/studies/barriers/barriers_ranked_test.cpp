@@ -161,7 +161,7 @@ TEST(forms_of_others, are_said_to_be_for_comparison_and_which_order_less) {
         "a program calls those projects, and none of these. ",
         "Of these order less than a barrier: equal-blocks (only workers of equal number meet); "
         "flags-unordered "
-        "(all meet, and no memory is ordered); all others as much as one."})
+        "(all meet, and no memory is ordered); all others order as much."})
     EXPECT_NE(told.find(words), std::string::npos) << words << ": " << told;
   evaluation none;
   add_forms_of_others(std::vector{two_gpus("multigrid", "library", 2.1)}, none);
@@ -201,13 +201,21 @@ TEST(ranked, of_many_rows_shows_what_can_be_called_and_the_fastest_of_the_others
   std::vector<std::string> names;
   for (const auto& bar : many->bars) names.push_back(bar.subject);
   EXPECT_EQ(names, (std::vector<std::string>{"multigrid:library", "peers:form-0", "multigrid:vendor"}));
-  EXPECT_NE(many->heading.caption.find("of what orders less: 18 left out"), std::string::npos)
-      << many->heading.caption;
+  EXPECT_NE(many->heading.caption.find(" 18 more are left out"), std::string::npos) << many->heading.caption;
   all.pop_back();
   evaluation fewer;
   add_ranked(all, fewer);
   ASSERT_NE(ranked_of(fewer), nullptr);
   EXPECT_EQ(ranked_of(fewer)->bars.size(), 20u);
+}
+
+TEST(headline, says_whose_interval_is_of_few_batches) {
+  std::vector all{two_gpus("multigrid", "library", 2.1), two_gpus("nccl-device", "hub", 3.15)};
+  all[1].metrics[0].raw = {3.15, 3.15};
+  all[1].metrics[0].confidence = 0.5;
+  EXPECT_NE(headline(pointers(all)).find("1.50x faster than NCCL's nccl-device:hub (of 2 batches only)."),
+            std::string::npos)
+      << headline(pointers(all));
 }
 
 // Whole processes differ by up to 4 %: what was measured by two of them must be further apart.
@@ -243,7 +251,8 @@ TEST(carried, costs_what_it_takes_beyond_the_barrier) {
   ASSERT_EQ(e.sentences.size(), 1u);
   EXPECT_EQ(
       e.sentences[0],
-      "A barrier that also carries a sum over all threads (multigrid:library-reduce, by sync_reduce(value, "
+      "A barrier that also carries a sum of 32 bits over all threads (multigrid:library-reduce, by "
+      "sync_reduce(value, "
       "mgsync::by_sum{}) of mgsync::this_multi_grid(handle)) takes 2.5 us on 2 GPUs at 1x32: 0.5 us more "
       "than "
       "multigrid:library (25 %).");
