@@ -10,6 +10,7 @@
 #include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
+#include "src/studies/barriers/barrier_facts.hpp"
 #include "src/studies/barriers/barriers_evaluation.hpp"
 
 namespace mgsync::barriers {
