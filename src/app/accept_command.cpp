@@ -50,7 +50,7 @@ struct node {
 };
 
 // Where the reference was measured: on this machine, by its names or the hashes that stand for them, or not.
-std::string where_measured(const std::vector<result_file>& reference, const machine_record& here) {
+std::string_view where_measured(const std::vector<result_file>& reference, const machine_record& here) {
   json_document hidden;
   hidden.machine = here;
   make_anonymous(hidden);
@@ -60,7 +60,7 @@ std::string where_measured(const std::vector<result_file>& reference, const mach
     };
     return is_of(here) || is_of(hidden.machine);
   });
-  return own ? "this machine" : "other machines";
+  return own ? on_this_machine : on_other_machines;
 }
 
 std::vector<json_document> with_facts(std::vector<result_file>& files) {
@@ -315,7 +315,7 @@ int accept_command(const options& asked) {
   auto measured = measure_plan(asked, here, plan, time, why_short);
   if (signal_received() != 0) return 128 + signal_received();
   judge(record, plan, measured.value_or(json_document{}), why_short);
-  if (record.against == "this machine")
+  if (record.against == on_this_machine)
     record.notes.emplace_back(
         "its reference was measured on this machine itself: this tells whether it has changed, not whether "
         "it is like others");

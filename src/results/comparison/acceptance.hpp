@@ -95,6 +95,9 @@ void fields(auto& way, told_finding& f) {
   way.may("change", f.change);
 }
 
+// Where a reference was measured.
+inline constexpr std::string_view on_this_machine = "this machine", on_other_machines = "other machines";
+
 struct acceptance {
   std::string node{}, kind{};  // "2 x NVIDIA H200, 32 cores of ..."
   std::string started{};       // UTC
@@ -104,7 +107,7 @@ struct acceptance {
   int exit_code = 4;
   std::string sentence{};
   std::vector<std::string> gpus{};  // UUIDs by number
-  std::string against{};            // where its reference was measured: "this machine", "other machines"
+  std::string against{};            // on_this_machine or on_other_machines; empty: not recorded
   std::vector<told_finding> findings{};
   std::vector<suspect> suspects{};
   std::vector<std::string> notes{};  // what makes its figures mean little

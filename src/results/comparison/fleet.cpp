@@ -219,10 +219,11 @@ class analysis {
   }
 
   static std::string_view words_on_reference(std::string_view against) {
-    return against == "this machine" ? ", measured on this machine itself: they tell whether it has changed, "
-                                       "not whether it is like "
-                                       "others."
-           : against == "other machines"
+    return against == on_this_machine
+               ? ", measured on this machine itself: they tell whether it has changed, "
+                 "not whether it is like "
+                 "others."
+           : against == on_other_machines
                ? ", measured on other machines."
                : "; on which machine they were measured these acceptances do not say.";
   }
