@@ -29,6 +29,9 @@ if command -v python3 >/dev/null; then
   echo "== docs/check.md, typed"
   python3 "$(dirname "$0")/check_page.py" "$consumer/../../../docs/check.md" "$prefix" "$cxx" ${nvcc:+"$nvcc"}
 fi
+# shellcheck disable=SC2016  # Markdown's backticks
+sed -n '/^```cuda$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/library.md" >"$place/hello.cu"
+[ "$(grep -c . "$place/hello.cu")" -le 20 ] || { echo "the first program of docs/library.md has more than 20 lines"; exit 1; }
 if [ -z "$nvcc" ]; then
   [ ! -e "$prefix/include/mgsync/multi_grid.hpp" ] || { echo "headers without a library"; exit 1; }
   echo "this build has no CUDA: the program is installed, and there is no library to consume"
@@ -61,9 +64,6 @@ fi
 grep -q "first parameter must be mgsync::multi_grid_handle" "$place/log" || { cat "$place/log"; exit 1; }
 
 echo "== the first program of docs/library.md, as it is printed"
-# shellcheck disable=SC2016  # Markdown's backticks
-sed -n '/^```cuda$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/library.md" >"$place/hello.cu"
-[ "$(grep -c . "$place/hello.cu")" -le 20 ] || { echo "it has more than 20 lines"; exit 1; }
 [ -e "$prefix/lib/libmgsync.a" ] && "$nvcc" -std=c++17 -arch=sm_90 -Werror all-warnings "$place/hello.cu" -I "$prefix/include" -L "$prefix/lib" -lmgsync -o "$place/hello" &&
   run "$place/hello"
 echo "== a group of a temporary handle is refused by the compiler"
