@@ -216,9 +216,10 @@ inline constexpr double margin_between_processes = 0.04;
 inline bool is_shown_less(double high, double low, bool of_one_process = true) {
   return high * (of_one_process ? 1 : 1 + margin_between_processes) < low;
 }
-// Whether the first metric of `a` is shown to be less than that of `b`.
-inline bool is_shown_less(const result& a, const result& b) {
-  return is_shown_less(first_metric(a).ci95_high, first_metric(b).ci95_low, a.file == b.file);
-}
+// Whether the first metric of `a` is shown to be less than that of `b`; one of one batch shows nothing.
+bool is_shown_less(const result& a, const result& b);
+
+// "2 batches only", where these are too few for a 95 % interval of the first metric; otherwise empty.
+std::string few_batches_of(const result&);
 
 }  // namespace mgsync

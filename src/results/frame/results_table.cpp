@@ -40,11 +40,6 @@ std::string cell_of(const result& one) {
   return canonical_text(anonymous);
 }
 
-// Whether the two intervals overlap, so that no difference is shown.
-bool overlap(const metric& a, const metric& b) {
-  return a.ci95_low <= b.ci95_high && b.ci95_low <= a.ci95_high;
-}
-
 bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.front().of_one_batch(); }
 bool is_ranked(const result& one) { return has_interval(one) && !one.orders_less(); }
 
@@ -52,9 +47,9 @@ struct cell_rows {
   frame<result> all;             // the best first, failed ones last
   const result* best = nullptr;  // of the ranked rows; nullptr: there are none
   std::size_t ranked = 0;        // rows with an interval that order no less than a barrier
-  std::size_t tied = 0;          // rows of these whose interval overlaps the best's
+  std::size_t tied = 0;          // rows of these that are not shown to differ from the best
   bool ties(const result& one) const {
-    return is_ranked(one) && overlap(one.metrics.front(), best->metrics.front());
+    return is_ranked(one) && !is_shown_less(*best, one) && !is_shown_less(one, *best);
   }
 };
 
@@ -136,10 +131,7 @@ std::string note_of(const result& one) {
   std::vector<std::string> words;
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
-  const metric& first = one.metrics.front();
-  if (first.confidence < 0.95)
-    words.push_back(counted(first.raw.size(), one.found("processes").empty() ? "batch" : "process", "es") +
-                    " only");
+  if (auto few = few_batches_of(one); !few.empty()) words.push_back(std::move(few));
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant)
     words.push_back(name);

@@ -265,7 +265,7 @@ std::string loaded_sentence(const std::map<std::string, by_load>& subjects,
       fmt::format("Beside traffic on {}, shape {}, {} takes up to {:.3g} us, {}, instead of {:.3g} us.",
                   count_of_members(alone.point), format_shape(alone.point), fastest->first, median_of(beside),
                   while_loaded(beside), median_of(alone));
-  if (first_metric(at_worst(calmest->second)).ci95_high < first_metric(beside).ci95_low)
+  if (is_shown_less(at_worst(calmest->second), beside))
     text += fmt::format(" {1} takes least beside the worst, {0:.3g} us.",
                         median_of(at_worst(calmest->second)), calmest->first);
   return text + why_and_what_to_do(beside, told);

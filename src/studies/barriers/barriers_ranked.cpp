@@ -138,10 +138,9 @@ std::string beside_other_makers(const frame<result>& rows) {
   for (const auto& [maker, best] : least_by(of_others, maker_of, median_of)) ranked.push_back(best);
   std::ranges::sort(ranked, {}, [](const auto* r) { return median_of(*r); });
   for (const auto* r : ranked) {
-    const auto& m = first_metric(*r);
-    const auto whose =
-        fmt::format("{}'s {}{}", r->facts->maker, subject_of(r->point),
-                    m.confidence < 0.95 ? fmt::format(" (of {} batches only)", m.raw.size()) : "");
+    const auto few = few_batches_of(*r);
+    const auto whose = fmt::format("{}'s {}{}", r->facts->maker, subject_of(r->point),
+                                   few.empty() ? "" : fmt::format(" (of {})", few));
     const double times = median_of(*r) / median_of(*answer);
     if (!is_shown_less(*answer, *r)) others.push_back("not shown to be faster than " + whose);
     else if (times < 1.05) others.push_back(fmt::format("{:.1f} % faster than {}", 100 * (times - 1), whose));

@@ -74,10 +74,10 @@ void add_advice(const std::map<place, found>& places, std::span<const result> al
     const auto beside = [&](std::string_view what, const result& other) {
       const double us = median_of(other);
       // Less than the intervals tell is no advice.
-      const bool shown = first_metric(other).ci95_low > first_metric(*inside).ci95_high;
       const auto verdict = us <= barrier_us ? std::string("costs no more")
-                           : shown ? fmt::format("pays when it saves more than {:.2f} us", us - barrier_us)
-                                   : std::string("is not shown to cost more");
+                           : is_shown_less(*inside, other)
+                               ? fmt::format("pays when it saves more than {:.2f} us", us - barrier_us)
+                               : std::string("is not shown to cost more");
       return fmt::format("{} ({} {:.2f} us, {} {:.2f} us)", verdict, what, us, subject_of(inside->point),
                          barrier_us);
     };

@@ -53,7 +53,7 @@ void add_advice(const family& f, const by_size& sizes, evaluation& e) {
     const auto* best = least(ways, median_of);
     if (serial == nullptr || best == nullptr) continue;
     asked = true;
-    const bool pays = first_metric(*best).ci95_high < first_metric(*serial).ci95_low;
+    const bool pays = is_shown_less(*best, *serial);
     if (!pays) since = 0;
     else if (since == 0) since = bytes;
   }

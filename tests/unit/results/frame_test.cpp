@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "made_up_results.hpp"
 #include "src/results/frame/figure.hpp"
 #include "src/results/frame/lines.hpp"
 #include "src/results/frame/paper_numbers.hpp"
@@ -87,6 +88,32 @@ TEST(frame, a_ratio_needs_both) {
   EXPECT_EQ(ratio(std::nullopt, 2), std::nullopt);
   EXPECT_EQ(ratio(3, std::nullopt), std::nullopt);
   EXPECT_EQ(ratio(3, 0), std::nullopt);
+}
+
+TEST(frame, a_result_is_shown_to_be_less_by_intervals_and_between_files_by_a_margin_too) {
+  const auto of = [](double low, double high) {
+    auto one = test::measured(test::hub, high);
+    one.metrics.front().ci95_low = low, one.metrics.front().ci95_high = high;
+    return one;
+  };
+  const auto less = of(1.0, 1.01);
+  auto more = of(1.03, 1.04);
+  EXPECT_TRUE(is_shown_less(less, more));
+  EXPECT_FALSE(is_shown_less(more, less));
+  EXPECT_FALSE(is_shown_less(less, of(1.005, 1.04))) << "they overlap";
+  more.file = 1;
+  EXPECT_FALSE(is_shown_less(less, more)) << "one point differs by up to 4 % between two processes";
+  const auto alone = test::measured(test::hub, 1, 1, 1), slow_alone = test::measured(test::hub, 9, 1, 1);
+  EXPECT_FALSE(is_shown_less(alone, of(1.5, 1.6)) || is_shown_less(less, slow_alone)) << "of one batch";
+}
+
+TEST(frame, what_is_of_few_batches_says_so) {
+  EXPECT_EQ(few_batches_of(test::measured(test::hub, 1, 1, 1)), "1 batch only");
+  EXPECT_EQ(few_batches_of(test::measured(test::hub, 1, 1, 2)), "2 batches only");
+  EXPECT_EQ(few_batches_of(test::measured(test::hub, 1)), "");
+  auto of_processes = test::measured(test::hub, 1, 1, 2);
+  of_processes.environment["processes"] = "2";
+  EXPECT_EQ(few_batches_of(of_processes), "2 processes only");
 }
 
 TEST(table, columns_write_what_rows_hold) {
