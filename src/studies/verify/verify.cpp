@@ -180,10 +180,13 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
     if (fast[i] > 0) ratios.push_back(slow[i] / fast[i]);
   if (!ratios.empty()) {
     const auto within = median_interval(ratios);
+    auto doubts = add->doubts;
+    add_doubts(doubts, multiply->doubts);
     e.sentences.push_back(fmt::format(
         "A dependent multiplication of 64 bits takes {:.3f} times as long as a dependent addition "
-        "({:.3f} to {:.3f} by {} pairs of batches); on x86 it takes 3 cycles against 1.",
-        median(ratios), within.low, within.high, ratios.size()));
+        "({:.3f} to {:.3f} by {} pairs of batches); on x86 it takes 3 cycles against 1.{}",
+        median(ratios), within.low, within.high, ratios.size(),
+        doubts.empty() ? "" : fmt::format(" That means little: {}.", words_of(doubts))));
   }
   table t{{"host-chains", "Chains on a host thread, by the host's clock"},
           {"operation", "ns per link | .4f", "ci95 | .4f"}};
