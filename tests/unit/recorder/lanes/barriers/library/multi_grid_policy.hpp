@@ -3,8 +3,9 @@
 // test plans.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
-#include <barrier>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -24,7 +25,12 @@ namespace test {
 struct warp {
   static constexpr std::uint64_t ns_of_poll = 100;
 
-  std::barrier<> met{32};
+  warp() { pthread_barrier_init(&met, nullptr, 32); }
+  ~warp() { pthread_barrier_destroy(&met); }
+  warp(const warp&) = delete;
+  warp& operator=(const warp&) = delete;
+
+  pthread_barrier_t met;  // that of C++ spins, and 32 threads may have two cores
   std::atomic<unsigned> votes{0};
   std::atomic<std::uint64_t> now{0};
   std::vector<std::pair<std::uint64_t, unsigned>> comes;
@@ -104,7 +110,7 @@ class policy_of_lanes {
 
 }}  // namespace mgsync::v1
 
-inline void __syncwarp() { mgsync::test::warp::here().met.arrive_and_wait(); }
+inline void __syncwarp() { pthread_barrier_wait(&mgsync::test::warp::here().met); }
 inline unsigned __ballot_sync(unsigned, bool said) {
   auto& warp = mgsync::test::warp::here();
   if (said) warp.votes |= 1u << warp.lane();
