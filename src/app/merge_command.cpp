@@ -62,9 +62,11 @@ int merge_command(const options& asked) {
   if (asked.anonymous) make_anonymous(document);
   const auto settings = document.settings;
   document.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;
-  for (std::size_t i = 0; i < files.size(); ++i)
-    document.settings[fmt::format("merged_{}", i + 1)] =
-        fmt::format("{}: {}", files[i].name, files[i].document.command);
+  std::erase_if(document.settings, [](const auto& one) { return one.first.starts_with("merged_"); });
+  int commands = 0;
+  for (const auto& file : files)
+    for (const auto& command : measuring_commands(file.document))
+      document.settings[fmt::format("merged_{}", ++commands)] = fmt::format("{}: {}", file.name, command);
   for (const auto& note : merged.notes) say("note: {}\n", note);
   do_each({[&] {
              if (!asked.store.empty()) write_store(asked.store, document, settings);

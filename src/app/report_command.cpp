@@ -58,9 +58,10 @@ std::string markdown_of(const report::page& p) {
   }
   text += "\n## From\n";
   for (const auto& f : p.files) {
-    text += f.command.empty() ? fmt::format("\n- {}", markdown_words(f.name))
-                              : fmt::format("\n- {}, of mgsync {}: {}", markdown_words(f.name),
-                                            markdown_words(f.machine.mgsync), markdown_code(f.command));
+    text += fmt::format("\n- {}", markdown_words(f.name));
+    if (!f.commands.empty()) text += fmt::format(", of mgsync {}:", markdown_words(f.machine.mgsync));
+    for (const auto& command : f.commands)
+      text += fmt::format("{} {}", &command == &f.commands.front() ? "" : ",", markdown_code(command));
     text += f.remarks.empty()
                 ? "\n"
                 : fmt::format("; {}\n", markdown_words(fmt::format("{}", fmt::join(f.remarks, "; "))));

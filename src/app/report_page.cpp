@@ -109,8 +109,9 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   if (anonymous) make_anonymous(before.document), make_anonymous(after.document);
   const auto compared = compare(std::span(&before.document, 1), std::span(&after.document, 1));
   if (compared.points.empty()) return std::nullopt;
-  page_section s{
-      "side-by-side", "Before and after", {}, {before.document.command, after.document.command}, ""};
+  auto commands = measuring_commands(before.document);
+  std::ranges::move(measuring_commands(after.document), std::back_inserter(commands));
+  page_section s{"side-by-side", "Before and after", {}, std::move(commands), ""};
   table t{{"changes", "Every point of both files",
            "After over before: the median of all quotients of two batches, its 95 % interval wider by what a "
            "process as a whole is shifted by (4 %)."},
@@ -159,21 +160,12 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
   return s;
 }
 
-// What measured a document: of a merged one the commands of its files.
-std::vector<std::string> commands_of(const json_document& d) {
-  std::vector<std::string> all;
-  for (const auto& [key, words] : d.settings)
-    if (const auto blank = words.find(' '); key.starts_with("merged_") && blank != words.npos)
-      all.push_back(words.substr(blank + 1));  // behind the file's name
-  return all.empty() ? std::vector{d.command} : all;
-}
-
 std::vector<std::string> commands_of(const report_files& all, const reported_machine& m,
                                      std::string_view study) {
   std::vector<std::string> commands;
   for (std::size_t i = 0; i < m.results.size(); ++i)
     if (m.results[i].point.study == study && m.from[i] < all.measured.size())
-      for (const auto& c : commands_of(all.measured[m.from[i]].document))
+      for (const auto& c : measuring_commands(all.measured[m.from[i]].document))
         if (std::ranges::find(commands, c) == commands.end()) commands.push_back(c);
   return commands;
 }
@@ -243,7 +235,8 @@ void add_machine(report::page& p, const report_files& all, const reported_machin
 
 report::page_file file_of(const result_file& f) {
   const auto& d = f.document;
-  report::page_file shown{one_line(f.name), d.command, d.started, d.ended, d.machine, d.settings, f.damage};
+  report::page_file shown{one_line(f.name), measuring_commands(d), d.started, d.ended, d.machine, d.settings,
+                          f.damage};
   if (!f.complete) shown.remarks.push_back("its command was cut short");
   if (!f.unfinished.empty())
     shown.remarks.push_back(fmt::format("{} {} samples but no result", counted(f.unfinished.size(), "point"),

@@ -129,8 +129,8 @@ int show_results(const options& asked) {
                                          : table_by(document.results, asked.pivot));
     return code;
   }
-  tell("{} ({}, {})\n{}{}{}", document.command, document.machine.host, document.started,
-       format_table(document.results, asked.listed(), terminal_at(STDOUT_FILENO)),
+  tell("{} ({}, {})\n{}{}{}", fmt::join(measuring_commands(document), "\n"), document.machine.host,
+       document.started, format_table(document.results, asked.listed(), terminal_at(STDOUT_FILENO)),
        format_notes(document.machine), missing);
   // Each study's evaluation of its own results, as the measuring command printed it.
   for (const auto& one : evaluate_all(document.results))

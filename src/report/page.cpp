@@ -27,7 +27,7 @@ std::string html_file(const page_file& f, std::size_t number, bool folded) {
   const auto& m = f.machine;
   const auto name = fmt::format("{}. {}", number, escaped(f.name));
   auto text = folded ? fmt::format("<details><summary>{}</summary>", name) : fmt::format("<h3>{}</h3>", name);
-  text += fmt::format("\n<pre>{}</pre>\n<dl>", escaped(f.command));
+  text += fmt::format("\n<pre>{}</pre>\n<dl>", escaped(fmt::format("{}", fmt::join(f.commands, "\n"))));
   add_term(text, "measured", fmt::format("{}, {}", f.started, f.ended));
   add_term(
       text, "hosts",

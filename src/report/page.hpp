@@ -41,7 +41,9 @@ struct page_row {
 };
 
 struct page_file {
-  std::string name, command, started, ended;
+  std::string name;
+  std::vector<std::string> commands;  // that measured it; none: no results
+  std::string started, ended;
   machine_record machine;
   std::map<std::string, std::string> settings{};
   std::vector<std::string> remarks{};  // damage, an early end

@@ -177,8 +177,10 @@ std::string json_of(const page& p) {
   all["schema"] = "mgsync-report/2";
   all["files"] = nlohmann::ordered_json::array();
   for (const auto& f : p.files)
-    all["files"].push_back(
-        {{"name", f.name}, {"command", f.command}, {"started", f.started}, {"machine", to_json(f.machine)}});
+    all["files"].push_back({{"name", f.name},
+                            {"command", fmt::format("{}", fmt::join(f.commands, "\n"))},
+                            {"started", f.started},
+                            {"machine", to_json(f.machine)}});
   all["results"] = nlohmann::ordered_json::array();
   for (const auto* row : rows_of(p))
     all["results"].push_back(json_of(*row, !p.brief && batches <= most_batches));

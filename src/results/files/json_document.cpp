@@ -68,4 +68,15 @@ json_document parse_json(std::string_view text, const std::string& name) {
   return document;
 }
 
+std::vector<std::string> measuring_commands(const json_document& d) {
+  std::vector<std::string> all;
+  for (int file = 1;; ++file) {
+    const auto merged = d.settings.find(fmt::format("merged_{}", file));  // "NAME: COMMAND"
+    if (merged == d.settings.end()) break;
+    auto command = merged->second.substr(merged->second.find(' ') + 1);
+    if (std::ranges::find(all, command) == all.end()) all.push_back(std::move(command));
+  }
+  return all.empty() ? std::vector{d.command} : all;
+}
+
 }  // namespace mgsync

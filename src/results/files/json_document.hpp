@@ -37,6 +37,9 @@ void fields(auto& way, json_document& d) {
   way.needs("results", each_by{d.results, [](auto& inner, result& r) { all_fields(inner, r); }});
 }
 
+// The commands that measured it, each once: of a merged document those of its files.
+std::vector<std::string> measuring_commands(const json_document&);
+
 // The document as indented JSON, where a list or object of plain values takes one line; ends with a newline.
 // Never contains NaN or infinity.
 std::string format_json(const json_document&);

@@ -50,7 +50,7 @@ page page_of(const std::vector<result>& all) {
   }
   p.sections.push_back({"m1-barriers", "Barriers", {{}, {}, {c}}, {"mgsync --gpus 4"}, "m1-"});
   p.sections.push_back({"m1-nothing", "Nothing here", {}, {}, ""});
-  p.files.push_back({"a.json", "mgsync --json a.json", "2026-01-01T00:00:00Z", "complete", {}});
+  p.files.push_back({"a.json", {"mgsync --json a.json"}, "2026-01-01T00:00:00Z", "complete", {}});
   p.written = "mgsync";
   return p;
 }
@@ -211,7 +211,7 @@ TEST(page, hostile_names_are_words_in_text_and_in_json) {
   auto p = page_of(all);
   p.title = p.files.front().machine.host = "<img src=x onerror=alert(4)>";
   p.files.front().machine.hosts = {p.title};
-  p.files.front().command = "mgsync '</pre><script>'";
+  p.files.front().commands = {"mgsync '</pre><script>'"};
   const auto html = to_html(p);
   EXPECT_EQ(count(html, "<script"), 2U);  // the data and our own
   EXPECT_EQ(count(html, "</script"), 2U);
@@ -288,7 +288,7 @@ TEST(page, each_part_of_a_large_page_has_its_rows_and_those_that_it_links_to) {
   auto all = std::vector{measured(1, 32, "auto"), measured(2, 32, "auto"), measured(1, 64, "copy")};
   all[2].point.study = "reduction";
   auto p = page_of(all);
-  p.files.push_back({"b.json", "mgsync study reduction", "", "complete", {}});
+  p.files.push_back({"b.json", {"mgsync study reduction"}, "", "complete", {}});
   p.rows[2].file = 1;
   p.sections.push_back({"m1-reduction", "Reduction", {{"a sentence"}, {}, {}}, {}, "m1-"});
   const auto parts = by_section(p);

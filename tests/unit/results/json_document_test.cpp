@@ -300,4 +300,14 @@ TEST(facts, come_back_as_they_were_and_may_be_absent) {
   EXPECT_THROW(from_json<result>(dumped(wrong), "r"), usage_error);
 }
 
+TEST(json_document, of_several_files_names_each_command_once) {
+  json_document one;
+  one.command = "mgsync merge a.json b.json c.json --json d.json";
+  EXPECT_EQ(measuring_commands(one), std::vector{one.command});
+  one.settings = {{"merged_1", "a.json: mgsync study model"},
+                  {"merged_2", "PATH mgsync --gpus 2"},
+                  {"merged_3", "c.json: mgsync study model"}};
+  EXPECT_EQ(measuring_commands(one), (std::vector<std::string>{"mgsync study model", "mgsync --gpus 2"}));
+}
+
 }}  // namespace mgsync
