@@ -179,21 +179,33 @@ void add_other_shapes(advice& a, std::span<const result> all, facts_of_point fac
                                       names_of(shapes, 6), winner.second ? "" : "perhaps ", winner.first));
 }
 
-// A sentence: how much longer the answer takes beside the traffic that slows it down most.
+// A sentence: how much longer the answer takes beside the traffic that slows it down most, there or, where
+// that was not measured, elsewhere.
 void add_loaded(advice& a, std::span<const result> all) {
   const auto measured = where(all, &result::has_metrics, [&](const result& r) {
     return r.point.device == a.asked.device && r.point.members > 1 &&
            subject_of(r.point) == a.barriers.front().barrier;
   });
   const auto is_idle = [](const result& r) { return r.point.word(axes::load, "idle") == "idle"; };
+  const auto is_there = [&](const auto& one) {
+    const auto& p = one.first->point;
+    return p.members == a.asked.members && (!a.asked.shape || shape_of(p) == a.asked.shape);
+  };
   const auto place_of = [](const result& r) { return std::pair(r.point.members, format_shape(r.point)); };
   const auto pairs = join(where(measured, std::not_fn(is_idle)), where(measured, is_idle), place_of).both;
-  const auto* slowest = most(pairs, [](const auto& one) { return median_of(*one.first); });
+  const auto by_loaded = [](const auto& one) { return median_of(*one.first); };
+  const auto* there = most(where(pairs, is_there), by_loaded);
+  const auto* slowest = there != nullptr ? there : most(pairs, by_loaded);
   if (slowest == nullptr) return;
   const double loaded = median_of(*slowest->first), idle = median_of(*slowest->second);
-  if (idle > 0 && loaded > idle)
-    a.sentences.push_back(fmt::format("Beside traffic it takes longer: up to {:.3g} times as long ({}).",
-                                      loaded / idle, slowest->first->point.word(axes::load)));
+  if (!(idle > 0 && loaded > idle)) return;
+  const auto& load = slowest->first->point;
+  const auto figure = fmt::format("up to {:.3g} times as long ({})", loaded / idle, load.word(axes::load));
+  a.sentences.push_back(
+      there != nullptr
+          ? fmt::format("Beside traffic it takes longer: {}.", figure)
+          : fmt::format("Beside traffic it was not measured there; on {}, shape {}, it takes {}.",
+                        count_of_members(load), format_shape(load), figure));
 }
 
 void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of) {
@@ -213,6 +225,13 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
                  : fmt::format("The host's way is the cheaper one here: {} takes {:.3g} us, the best inside "
                                "a kernel {} {:.3g} us.",
                                a.by_host->barrier, a.by_host->us, a.in_kernel->barrier, a.in_kernel->us));
+    if (a.asked.work_us > 0 && a.by_host->beside_us != a.asked.work_us)
+      a.sentences.push_back(fmt::format(
+          "That was measured {}; beside {:.4g} us of it the end of a kernel may take more or less. "
+          "To know: {} --work {:.4g}us.",
+          a.by_host->beside_us > 0 ? fmt::format("beside {:.4g} us of work", a.by_host->beside_us)
+                                   : "without work between the kernels",
+          a.asked.work_us, command_for(a.asked, a.by_host->ranks, {a.by_host->barrier}), a.asked.work_us));
   }
   a.sentences.push_back(fmt::format(
       "The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.",

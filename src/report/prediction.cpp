@@ -224,6 +224,7 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
     const auto& m = exact->of->metrics.front();
     p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true,
     p.source = short_key(exact->of->point);
+    p.beside_us = exact->of->point.number(axes::work).value_or(0);
     if (p.one_batch = !exact->has_interval(); p.one_batch) p.low = exact->low_us(), p.high = exact->high_us();
     return p;
   }

@@ -37,6 +37,7 @@ struct prediction {
   std::string source{};         // short_key of the point, where it was measured
   int ranks = 1;                // that own the members
   bool inside_nodes = false;    // measured over nodes: it orders memory inside each of them
+  double beside_us = 0;         // the work beside which it was measured there
   subject_facts facts{};        // its facts for these members and this shape
   bool beyond() const { return beyond_members || beyond_shape; }
   bool is_callable() const { return !facts.call.empty(); }

@@ -464,4 +464,22 @@ TEST(advice, says_beside_which_work_points_were_measured) {
             "kernel-boundary:cooperative");
 }
 
+TEST(advice, says_where_the_load_was_measured_and_beside_how_much_work_the_end_of_a_kernel) {
+  auto all = committed("h200x2/barriers.json.xz");
+  for (auto& r : committed("h200x2/load.json.xz")) all.push_back(std::move(r));
+  const auto there =
+                 advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("1x32")}, barriers::facts_of),
+             elsewhere =
+                 advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("4x256")}, barriers::facts_of);
+  EXPECT_TRUE(says(there, "Beside traffic it takes longer: up to "));
+  EXPECT_TRUE(says(elsewhere, "Beside traffic it was not measured there; on 2 GPUs, shape "));
+  EXPECT_TRUE(says(there, "That was measured without work between the kernels; beside 20 us of it"));
+  for (auto& r : committed("h200x2/work.json.xz")) all.push_back(std::move(r));
+  EXPECT_FALSE(
+      says(advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("1x32")}, barriers::facts_of),
+           "That was measured"));
+  EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("1x32")}, barriers::facts_of),
+                    "That was measured"));
+}
+
 }}  // namespace mgsync::report
