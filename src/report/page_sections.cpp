@@ -287,7 +287,11 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   const auto sentences = html_sentences(s.shown);
   const auto before = std::min(sentences.size(), s.before_figure);
   for (std::size_t i = 0; i < before; ++i) text += sentences[i];
-  if (first != nullptr) text += figures(*first, colors, brief).html() + html_colors(*first, colors);
+  if (first != nullptr) {
+    if (!first->title.empty())
+      text += fmt::format("<p class=\"soft\">The figures are of {}.</p>\n", escaped(first->title));
+    text += figures(*first, colors, brief).html() + html_colors(*first, colors);
+  }
   for (std::size_t i = before; i < sentences.size(); ++i) text += sentences[i];
   text += figures(s, colors, brief).html();
   for (const auto& t : s.shown.tables) text += folded_table(t, s.rows);
@@ -295,21 +299,28 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   return text + (s.folded ? "</details></section>\n" : "</section>\n");
 }
 
+namespace {
+
+bool is_of_headline(const figure& one) {
+  const auto* bars = std::get_if<bar_chart>(&one);
+  return bars != nullptr && bars->in_terminal;
+}
+
+}  // namespace
+
+bool has_headline(const page_section& s) { return std::ranges::any_of(s.shown.figures, is_of_headline); }
+
 page_section take_headline(page& p) {
   page_section taken{"headline", "", {}, {}, ""};
-  const auto is_headline = [](const figure& one) {
-    const auto* bars = std::get_if<bar_chart>(&one);
-    return bars != nullptr && bars->in_terminal;
-  };
-  for (auto& s : p.sections) {
-    auto& all = s.shown.figures;
-    if (std::ranges::none_of(all, is_headline)) continue;
-    taken.rows = s.rows;
-    const auto rest = std::stable_partition(all.begin(), all.end(), is_headline);
-    std::move(all.begin(), rest, std::back_inserter(taken.shown.figures));
-    all.erase(all.begin(), rest);
-    break;
-  }
+  const auto of = std::ranges::find_if(p.sections, has_headline);
+  if (of == p.sections.end()) return taken;
+  taken.rows = of->rows;
+  if (const auto colon = of->title.find(": "); colon != std::string::npos)
+    taken.title = of->title.substr(colon + 2);  // the machine, of several
+  auto& all = of->shown.figures;
+  const auto rest = std::stable_partition(all.begin(), all.end(), is_of_headline);
+  std::move(all.begin(), rest, std::back_inserter(taken.shown.figures));
+  all.erase(all.begin(), rest);
   return taken;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -129,15 +130,19 @@ void fold(page& p) {
 
 namespace {
 
-// The largest section but the first that is not empty, one of barriers only where there is no other: what
-// most readers come for. Its index, or nothing.
+// The largest section but the first that is not empty and that of the headline, one of barriers only where
+// there is no other: what most readers come for. Its index, or nothing.
 std::optional<std::size_t> least_missed(const page& p) {
   std::optional<std::size_t> index;
   std::pair<bool, std::size_t> most;  // of another study?, bytes
   std::size_t before = 0;
+  const auto headline = std::ranges::find_if(p.sections, has_headline) - p.sections.begin();
   for (std::size_t i = 0; i < p.sections.size(); ++i) {
     const auto& s = p.sections[i];
-    if (is_empty(s) || before++ == 0 || s.shown.figures.empty()) continue;
+    const bool stays = before == 0 || std::cmp_equal(i, headline);
+    if (is_empty(s)) continue;
+    ++before;
+    if (stays || s.shown.figures.empty()) continue;
     const auto bytes = html_section(s, palette(palette::pictures{})).size();
     const std::pair of_section{s.id != s.rows + "barriers", bytes};
     if (!index || of_section > most) most = of_section, index = i;

@@ -334,6 +334,22 @@ TEST(page, that_is_too_large_leaves_only_the_words_of_its_largest_sections_but_t
   EXPECT_EQ(p.rows[2].of, &all[3]);
 }
 
+TEST(page, of_several_machines_names_whose_ranked_bars_stand_first_and_never_leaves_these_out) {
+  std::vector<result> all{measured(1, 32, "auto")};
+  auto p = page_of(all);
+  auto ranked = p.sections.front();
+  ranked.title = "Barriers: 2 x B";
+  ranked.shown.figures = {bar_chart{.heading = {"ranked", "Ranked", ""},
+                                    .values = {"us"},
+                                    .bars = {{.name = "a", .parts = {1.0}}},
+                                    .in_terminal = true}};
+  auto other = p.sections.front();
+  other.title = "Barriers: 1 x C";
+  p.sections = {p.sections.front(), other, ranked};
+  EXPECT_NE(to_html(p).find("The figures are of 2 x B."), std::string::npos);
+  EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Barriers: 1 x C"}));
+}
+
 TEST(page, that_is_too_large_leaves_out_other_studies_before_barriers) {
   std::vector<result> all{measured(1, 32, "auto")};
   auto p = page_of(all);
