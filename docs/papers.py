@@ -35,6 +35,7 @@ class figure:
 
     def __init__(self, number, words=None):
         self.number = number
+        self.elsewhere = ""  # the machine, where its own file has no such figure
         self.words = words or (f"{number:.0f}" if number >= 1000 else f"{number:.4g}")
 
 
@@ -115,7 +116,7 @@ def shown(pattern, table, column, **where):
 
 
 def barrier(subject, members, shape):
-    """The median of a barrier in us."""
+    """The median of a barrier in us; of one GPU that of a machine with one, where there is such a file."""
     def look(gpu):
         def in_file(name):
             for title, titles, rows in tables("mgsync", "show", name, "--by", "shapes"):
@@ -124,7 +125,8 @@ def barrier(subject, members, shape):
                         if row[0] == subject:
                             return of_text(row[titles.index(shape)])
             return None
-        return first_of("{gpu}x?/barriers.json.xz", gpu, in_file)
+        own = ["{gpu}x1/barriers.json.xz"] if members == 1 and files("{gpu}x1/barriers.json.xz", gpu) else []
+        return first_of(*own or ["{gpu}x?/barriers.json.xz"], gpu, in_file)
     return look
 
 
@@ -173,11 +175,15 @@ def no(why):
 # --- which of mgsync's figures takes the place of which of the papers' -------------------------------------------------
 
 def launch(kind, column, members=1, shape="1x32"):
-    """Of one GPU the file of a machine with one is taken first."""
+    """Of one GPU the file of a machine with one is taken first; a figure that is void there comes from a wider machine, and says so."""
     def look(gpu):
-        for pattern in (["{gpu}x1/launch.json.xz"] if members == 1 else []) + ["{gpu}x?/launch.json.xz"]:
+        patterns = (["{gpu}x1/launch.json.xz"] if members == 1 else []) + ["{gpu}x?/launch.json.xz"]
+        for pattern in patterns:
             try:
-                return shown(pattern, "launch-overhead", column, members=str(members), shape=shape, launch=kind)(gpu)
+                found = shown(pattern, "launch-overhead", column, members=str(members), shape=shape, launch=kind)(gpu)
+                if pattern != patterns[0]:
+                    found.elsewhere = files(pattern, gpu)[0].split("/")[0]
+                return found
             except absent as why:
                 told = why
         raise told
@@ -445,8 +451,9 @@ def table(paper, place):
         unit = next((each["unit"] for each in there.values()), "")
         rows.append([key[0], f"{key[1]}, {unit}" if unit else key[1], *(printed(there[name]) if name in there else "-" for name in machines),
                      *(here[gpu].words if gpu in here else "-" for gpu in GPUS),
-                     ratio(last.number, then) if last and then is not None and alike else "-",
-                     "; ".join(filter(None, [reason, remark.lstrip("!"), f"over {against}'s" if against != machines[0] else ""]))])
+                     ratio(last.number, then) + ("" if "H200" in here else " (H100)") if last and then is not None and alike else "-",
+                     "; ".join(filter(None, [reason, remark.lstrip("!"), f"over {against}'s" if against != machines[0] else "",
+                                             *(f"{gpu}'s of another machine, {each.elsewhere}" for gpu, each in here.items() if each.elsewhere)]))])
     return markdown(["row", "quantity", *machines, *GPUS, f"now / {machines[0]}" , "remark"], rows)
 
 
@@ -520,10 +527,9 @@ def sign(left, right):
 
 
 fused = in_us(launch("traditional", "fused overhead"))
-total = in_us(launch("traditional", "null kernel, total"))
+fused_wide, total_wide = (in_us(launch("traditional", column, shape="1x1024")) for column in ("fused overhead", "null kernel, total"))  # as in table I
 fused_v100 = then("000", "table I", "traditional", "fused overhead", factor=1e-3)
 total_v100 = then("000", "table I", "traditional", "null kernel total", factor=1e-3)
-grid_sync = barrier("grid:cooperative-groups", 1, "1x32")
 apart = shown("{gpu}x1/levels.json.xz", "levels", "cycles", probe="syncwarp_diverged")
 
 
@@ -531,13 +537,21 @@ def grid_with(blocks):
     return of_map("grid:cooperative-groups", 1, min, lambda b, t: b == blocks)
 
 
+def grid_sync(gpu):
+    """Of one block on each SM; where there is no map, of 32 threads."""
+    try:
+        return grid_with(1)(gpu)
+    except absent:
+        return barrier("grid:cooperative-groups", 1, "1x32")(gpu)
+
+
 # (what, unit, left and right of then, left and right of now): which of the two is the longer or the larger one.
 PAIRS = [
     ("`grid.sync` of one block on each SM, beside what one more launch adds to long kernels", "us", then("001", "table 8", "griddim 1", "least"), fused_v100, grid_sync, fused),
     ("the same of 4 blocks on each SM", "us", then("001", "table 8", "griddim 4", "least"), fused_v100, grid_with(4), fused),
     ("the same of 8 blocks on each SM", "us", then("001", "table 8", "griddim 8", "least"), fused_v100, grid_with(8), fused),
-    ("what one more launch adds to long kernels: V100, beside today's", "us", fused_v100, fused_v100, fused, fused_v100),
-    ("a null kernel from launch to end: V100, beside today's", "us", total_v100, total_v100, total, total_v100),
+    ("what one more launch adds to long kernels: V100, beside today's", "us", fused_v100, fused_v100, fused_wide, fused_v100),
+    ("a null kernel from launch to end: V100, beside today's", "us", total_v100, total_v100, total_wide, total_v100),
     ("a warp's barrier (001: a tile's), beside a block barrier of one warp; lanes together", "cycles", then("001", "table 4", "TILE *", "latency"), then("001", "table 5", "32", "latency"),
      levels("table-ii", 0, type="Tile (*)"), block_sync[32][0]),
     ("the same by 000's figures", "cycles", then("000", "table II", "Tile (*)", "latency"), then("000", "table II", "Block (warp)", "latency"), levels("table-ii", 0, type="Tile (*)"), block_sync[32][0]),
@@ -671,9 +685,9 @@ FINDINGS = {
         ("Shared memory is roughly 22 to 23 cycles", "{a} cycles", {"a": region("load alone")}, lambda a: 22 <= a <= 23, "mgsync study timeline --what region"),
     ],
     "003 text": [
-        ("Asking a semaphore costs a constant", "between two stages, in cycles: `__syncthreads` {a}, `cuda::pipeline` {b}, mbarrier {c}, named barrier {d}; the hand-over {e} to {f}",
-         {"a": semaphores("block-barrier", "query"), "b": semaphores("cuda-pipeline", "query"), "c": semaphores("mbarrier", "query"), "d": semaphores("named-barrier", "query"),
-          "e": semaphores("mbarrier", "handover"), "f": semaphores("named-barrier", "handover")}, lambda a, b, c, d, e, f: max(a, b, c, d) < 1.2 * min(a, b, c, d), "mgsync study pipeline --kernel synthetic"),
+        ("Asking a semaphore costs a constant", "between two stages, in cycles: `cuda::pipeline` {b}, mbarrier {c}, named barrier {d}, and of `__syncthreads` it does not show; the hand-over {e} to {f}",
+         {"b": semaphores("cuda-pipeline", "query"), "c": semaphores("mbarrier", "query"), "d": semaphores("named-barrier", "query"),
+          "e": semaphores("mbarrier", "handover"), "f": semaphores("named-barrier", "handover")}, lambda b, c, d, e, f: max(b, c, d) < 1.2 * min(b, c, d), "mgsync study pipeline --kernel synthetic"),
         ("The model is off by 4.5 % in the mean, 21.5 % at worst", "mma {a} and {b}, wgmma {c} and {d}, on sizes that it never saw, less the launch",
          {"a": errors("less launch, mean"), "b": errors(("largest", 1)), "c": shown("{gpu}x1/pipeline-wgmma.json.xz", "pipeline-errors", "less launch, mean", kernel="wgmma", sizes="sizes to 1024"),
           "d": shown("{gpu}x1/pipeline-wgmma.json.xz", "pipeline-errors", ("largest", 1), kernel="wgmma", sizes="sizes to 1024")}, lambda a, b, c, d: max(a, c) <= 4.5 and max(b, d) <= 21.5, "mgsync study pipeline"),
@@ -682,7 +696,10 @@ FINDINGS = {
         ("Small kernels: the launch call on the CPU is the main cost", "a null kernel adds {a} ns, its call takes {b}", {"a": launch("traditional", "null kernel, additional"), "b": launch("traditional", "call")}, lambda a, b: abs(a / b - 1) < 0.05, "mgsync study launch"),
         ("Large kernels: the overhead on the GPU is", "what one more launch adds to long kernels: {a} ns", {"a": launch("traditional", "fused overhead")}, lambda a: a > 0, "mgsync study launch"),
         ("A single kernel: other overhead, larger than both", "{a} ns, beside {b} and {c}", {"a": launch("traditional", "other"), "b": launch("traditional", "call"), "c": launch("traditional", "fused overhead")}, lambda a, b, c: a > max(b, c), "mgsync study launch"),
-        ("Multi-device > cooperative > traditional", "a null kernel adds {a}, {b} and {c} ns", {"a": launch("multi-device", "null kernel, additional"), "b": launch("cooperative", "null kernel, additional"), "c": launch("traditional", "null kernel, additional")}, lambda a, b, c: a > b > c, "mgsync study launch"),
+        ("Multi-device > cooperative > traditional", "a null kernel adds {a}, {b} and {c} ns on one H200, {d}, {e} and {f} on one of another machine: it is the host's time",
+         {name: shown(f"{{gpu}}x{gpus}/launch.json.xz", "launch-overhead", "null kernel, additional", members="1", shape="1x32", launch=kind)
+          for name, gpus, kind in zip("abcdef", (1, 1, 1, 4, 4, 4), 2 * ("multi-device", "cooperative", "traditional"))},
+         lambda a, b, c, d, e, f: a > b > c and d > e > f, "mgsync study launch"),
     ],
 }
 
