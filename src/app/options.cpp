@@ -156,7 +156,10 @@ void check_files(const options& o) {
   case command::show:
     if (files == 0 && several)
       throw usage_error("mgsync show --figure, --tables and --by take files, written by --json or --store");
-    if (files != 1 && !several) throw usage_error("mgsync show takes one file, written by --json or --store");
+    if (files != 1 && !several)
+      throw usage_error("mgsync show takes one file, written by --json or --store; several with --by, "
+                        "--tables or --figure; mgsync report "
+                        "shows several together");
     return;
   case command::report:
     if (files == 0)

@@ -32,6 +32,7 @@ struct side_of_a_point {
   std::string reason;      // of the last file that has no value
   result_status status = result_status::waived;  // the worst status without a value
   bool was_lost = false;                         // one of them has no value
+  bool by_host = false;                          // what it measures on GPUs launches kernels
   bool orders_less = false;                      // than a barrier
   bool orders_inside_nodes = false;
   std::vector<doubt> doubts;
@@ -70,6 +71,8 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
     here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
   }
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
+  into.by_host = into.by_host || (one.facts && one.point.device == topology::device::gpu &&
+                                  one.facts->driver != fact::driver::device);
   into.orders_less = into.orders_less || one.orders_less();
   into.orders_inside_nodes = into.orders_inside_nodes || one.orders_inside_nodes();
   into.checked = into.checked && one.verdict.passed;
@@ -187,6 +190,8 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   if (shift.confidence < wanted_confidence) out.what = change::too_few;
   else if (out.low > 1) out.what = measured.better == better::less ? change::worse : change::improved;
   else if (out.high < 1) out.what = measured.better == better::less ? change::improved : change::worse;
+  if (now.by_host && !out.by_process && (out.what == change::worse || out.what == change::improved))
+    out.notes.emplace_back("driven by the host: runs of one build differ by 10 to 60 %");
   return out;
 }
 

@@ -117,7 +117,7 @@ std::string mark_of(const cell_rows& cell, const result& one) {
   if (one.has_metrics() && one.orders_less()) return "<";
   if (cell.ranked < 2 || !one.has_metrics()) return "";
   if (cell.tied > 1) return cell.ties(one) ? "~" : "";
-  return &one == cell.best ? "*" : "";
+  return &one == cell.best && few_batches_of(one).empty() ? "*" : "";
 }
 
 // How many times as long as the best of its cell: "1.59x"; empty where that is not shown.

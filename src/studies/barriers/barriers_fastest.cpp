@@ -20,7 +20,8 @@ bool can_be_drawn(const result& r) {
 }
 
 bool is_compared(const result& r) {
-  return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch();
+  return r.verdict.passed && !r.orders_less() && !first_metric(r).of_one_batch() &&
+         first_metric(r).ci95_low > 0;
 }
 
 bool is_vendors(const result& r) {
@@ -137,9 +138,12 @@ std::string how_to_call(const ranking& one) {
 std::string faster_without_call(const ranking& one) {
   const auto* beyond = one.out_of_reach();
   if (beyond == nullptr) return "";
-  const bool known = facts_of(beyond->point).known;
+  const bool known = facts_of(beyond->point).known, is_peers = beyond->point.subject == "peers";
   const bool is_faster = is_shown_less(*beyond, *one.answer);
-  return fmt::format("{}{} {} there, {:.4g} us, but {}{}.", known ? "mgsync's own " : "",
+  return fmt::format("{}{} {} there, {:.4g} us, but {}{}.",
+                     is_peers ? "mgsync's form of "
+                     : known  ? "mgsync's own "
+                              : "",
                      subject_of(beyond->point), is_faster ? "is faster" : "may be faster", median_of(*beyond),
                      known ? "only mgsync itself can use it"
                            : "this build does not know whether a program can call it",
@@ -200,7 +204,9 @@ told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& tol
   const auto us = fmt::format("{:.4g} us{}{}", m.median,
                               r.point.find(axes::work) == nullptr ? "" : " that its work does not hide",
                               several ? " at " + shape : "");
-  const auto interval = fmt::format("95 % interval {:.4g} - {:.4g}", m.ci95_low, m.ci95_high);
+  const auto few = few_batches_of(r);
+  const auto interval = fmt::format("{} {:.4g} - {:.4g}", few.empty() ? "95 % interval" : "range of " + few,
+                                    m.ci95_low, m.ci95_high);
   std::string unsure;
   if (!ties.empty())
     unsure += fmt::format("; {}no difference was shown to {}", several ? "at " + shape + " " : "",
@@ -208,12 +214,13 @@ told_in_parts best_of(const std::vector<ranking>& shapes, const told_shapes& tol
   if (!elsewhere.empty()) unsure += fmt::format("; elsewhere it is {}", fmt::join(elsewhere, "; "));
   if (without_usual) unsure += fmt::format("; {}, the fastest otherwise, was not measured so", usual);
   if (!r.doubts.empty()) unsure += fmt::format("; that means little: {}", words_of(r.doubts));
-  const auto which =
-      !callable
-          ? fmt::format("nothing that a program can call was measured; {} is the fastest barrier", most.first)
-      : advised ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
-                : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
-                              without_usual ? " of those that were measured so" : "");
+  const auto which = !callable ? fmt::format("nothing that a program can call was measured in more than one "
+                                             "batch; {} is the fastest barrier",
+                                             most.first)
+                     : advised
+                         ? fmt::format("take {}, the fastest barrier that a program can call", most.first)
+                         : fmt::format("{} is the fastest barrier that a program can call{}", most.first,
+                                       without_usual ? " of those that were measured so" : "");
   const auto price = beside_the_vendor(shapes);
   const auto call = callable ? how_to_call(*shown) : "", beyond = callable ? faster_without_call(*shown) : "";
   told_in_parts all{{fmt::format("{}, {}{}: {} ({}){}{}{}{}", group, which, at_most, us, interval, unsure,

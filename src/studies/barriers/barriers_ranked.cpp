@@ -158,8 +158,9 @@ std::string headline(const frame<result>& rows) {
   const auto others = beside_other_makers(rows);
   if (others.empty()) return "";
   const auto& answer = *answer_of(where(rows, is_compared));
-  return fmt::format("{} {:.3g} us on {}: {}.", subject_of(answer.point), median_of(answer),
-                     name_of_cell(answer.point), others);
+  return fmt::format("{} {:.3g} us on {}: {}{}.", subject_of(answer.point), median_of(answer),
+                     name_of_cell(answer.point), others,
+                     answer.doubts.empty() ? "" : "; that means little: " + words_of(answer.doubts));
 }
 
 void add_ranked(std::span<const result> all, evaluation& e) {
