@@ -80,11 +80,16 @@ std::shared_ptr<const barrier_file> barrier_file::open(const std::string& path) 
   const auto where = path.find('/') == std::string::npos ? "./" + path : path;
   void* const loaded = dlopen(where.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded == nullptr) {
-    const char* why = dlerror();
+    const char* told = dlerror();
+    const std::string why = told == nullptr ? "no reason given" : told;
+    if (why.find("tsan") != why.npos)
+      refuse(
+          "it was compiled with -fsanitize=thread, whose library must be there first: begin the command with "
+          "LD_PRELOAD=$(g++ -print-file-name=libtsan.so)");
     refuse(fmt::format(
         "it is no shared object that can be loaded here ({}); make one with 'g++ -shared -fPIC' or "
         "'nvcc -shared -Xcompiler -fPIC'",
-        why == nullptr ? "no reason given" : why));
+        why));
   }
   std::shared_ptr<barrier_file> file(new barrier_file(path, loaded));
   const auto ask = reinterpret_cast<const check::file_table* (*)()>(dlsym(loaded, entry));

@@ -356,7 +356,9 @@ std::string why_not_for(const check::barrier_table& of, const scenario& s) {
     return fmt::format("it does not say that it takes {} launches at once (streams)", s.streams);
   if (s.crosses_its_own && of.has_start == 0)
     return "it has no start(), which could bring its counters near this";
-  return of.takes(&shape) != 0 ? "" : "its takes() refuses such numbers of members and workers";
+  return of.takes(&shape) != 0
+             ? ""
+             : "it does not say, by takes(), that it takes such numbers of members and workers";
 }
 
 tried try_on_host(const check::barrier_table& of, const scenario& s) {

@@ -1,5 +1,7 @@
 #include "src/app/commands.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -113,11 +115,16 @@ std::string summary_of(const tried_word& in, const tried_barrier& one, std::uint
       fmt::format("{}{}", sum.refused == 0 ? "" : fmt::format(", {} it is not meant for", sum.refused),
                   sum.waived == 0 ? "" : fmt::format(", {} waived", sum.waived));
   if (sum.judged() == 0) return fmt::format("{}: nothing could be judged{}\n", one.of.name, left_out);
+  const bool by_tsan = dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
   if (sum.failed.empty())
-    return fmt::format(
-        "{}: no fault was seen in {} and {}{}. That is no certificate: what is looked for, and "
-        "what not, is in docs/check.md\n",
-        one.of.name, counted(sum.passed, "scenario"), counted(sum.rounds, "round"), left_out);
+    return fmt::format("{}: no fault was seen in {} and {}{}. That is no certificate: what is looked for, "
+                       "and what not, is in "
+                       "docs/check.md{}\n",
+                       one.of.name, counted(sum.passed, "scenario"), counted(sum.rounds, "round"), left_out,
+                       one.of.on_gpu ? "; mgsync audit reads the kernel's memory order"
+                       : by_tsan     ? ""
+                                 : "; orders that are too weak may not show on this processor: compile with "
+                                   "-fsanitize=thread as well");
   return fmt::format(
       "{}: {} of {} failed{}\n  again, the first of them: mgsync check {}:{} --scenario {} --seed {}\n",
       one.of.name, sum.failed.size(), counted(sum.judged(), "scenario"), left_out, in.of.path, one.of.name,

@@ -44,6 +44,24 @@ def carry_out(text, folder, compiler, endings):
     return said
 
 
+def under_thread_sanitizer(folder):
+    """As the page's end says: what x86 hides of a barrier whose accesses are all relaxed, and that the right one is clean."""
+    library = subprocess.run([cxx, "-print-file-name=libtsan.so"], capture_output=True, text=True).stdout.strip()
+    if not os.path.isabs(library):
+        return print("no ThreadSanitizer here")
+    assert "LD_PRELOAD=$(g++ -print-file-name=libtsan.so) mgsync check ./mine.so" in page
+    text = (folder / "counted.cpp").read_text()
+    for name, source, code, sentence in (("right", text, 0, "no fault was seen"),
+                                         ("relaxed", re.sub("__ATOMIC_(ACQ_REL|ACQUIRE)", "__ATOMIC_RELAXED", text), 3, "ThreadSanitizer found a race")):
+        (folder / f"{name}.cpp").write_text(source)
+        subprocess.run([cxx, "-std=c++17", "-O2", "-g", "-fsanitize=thread", "-shared", "-fPIC", "-I", f"{prefix}/include", f"{name}.cpp", "-o", f"{name}.so"],
+                       cwd=folder, check=True)
+        for preload, wanted, words in (("", 2, "begin the command with LD_PRELOAD"), (library, code, sentence)):
+            done = subprocess.run([f"{prefix}/bin/mgsync", "check", f"./{name}.so", "--scenario", "ordinary-accesses"], cwd=folder, capture_output=True,
+                                  text=True, timeout=600, stdin=subprocess.DEVNULL, env={**os.environ, **({"LD_PRELOAD": preload} if preload else {})})
+            assert done.returncode == wanted and words in done.stdout + done.stderr, (name, preload, done.returncode, done.stdout, done.stderr[-2000:])
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -51,6 +69,7 @@ def main():
         for sentence in ("replay             VIOLATED", "held-back          passed", "counted.so:counted"):
             assert sentence in said and sentence in page, sentence
         assert (folder / "counted.json").exists()
+        under_thread_sanitizer(folder)
         if nvcc:
             # 4: no GPU here; a counter of read and fence is found sound, its epoch not.
             carry_out(half("GPUs"), folder, nvcc, [("mgsync check", (3, 4)), ("mgsync audit", (0, 3)), ("mgsync --backend", (0, 4))])
