@@ -122,7 +122,10 @@ int advise_command(const options& asked) {
     looking.device = asked.device;
     const auto seen = look_around(looking);
     const bool has_gpus = asked.device != "host" && !seen.gpus.empty();
-    if (asked.device == "gpu" && !has_gpus) refuse_gpus(asked, "no GPU is visible here");
+    if (asked.device == "gpu" && !has_gpus)
+      throw usage_error(
+          "no GPU is visible here; accepted: results of a machine with GPUs, mgsync advise FILE --gpus N, or "
+          "--members, which takes host threads here");
     const auto all = static_cast<int>(has_gpus ? seen.gpus.size() : seen.allowed_cpus.size());
     if (all < 2 && step.members == 0)
       throw usage_error(

@@ -77,6 +77,7 @@ namespace po = boost::program_options;
 
 // Throws usage_error for a name that is not an option here: either an axis of other studies, or unknown.
 [[noreturn]] void explain_unknown(std::string name, command what, declared_axes axes) {
+  const auto typed = name.find_first_not_of('-') == 1 ? name : "";  // of one letter
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   std::vector<std::string> owners;
   for (const auto* s : studies())
@@ -86,7 +87,7 @@ namespace po = boost::program_options;
   const auto names = accepted_by(what, axes);
   const std::vector<std::string_view> accepted(names.begin(), names.end());
   const auto meant = closest(name, accepted);
-  throw usage_error(fmt::format("unknown option '--{}'{}; accepted: --{}", name,
+  throw usage_error(fmt::format("unknown option '{}'{}; accepted: --{}", typed.empty() ? "--" + name : typed,
                                 meant ? fmt::format(" (did you mean --{}?)", *meant) : "",
                                 fmt::join(names, " --")));
 }
@@ -322,7 +323,8 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
     explain(error, what, axes);
   } catch (const po::error& error) { throw usage_error(error.what()); }
   if (words.size() > 1 && description_of(what).words.empty())
-    throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
+    throw usage_error(fmt::format("mgsync {} takes options alone, not '{}'", words.front(),
+                                  fmt::join(words.begin() + 1, words.end(), " ")));
   if (!words.empty()) result.files.assign(words.begin() + 1, words.end());
   if (result.command == command::help && !words.empty()) result.help_for = what;
   if (result.command == command::measure) result.command = what;
@@ -369,8 +371,8 @@ void refuse_gpus(const options& o, std::string_view why) {
   if (o.gpus.empty())
     throw usage_error(fmt::format("--device is 'gpu', and {}; accepted: host, or auto", why));
   throw usage_error(fmt::format(
-      "--gpus is '{}', and {}; accepted: --members {}, which takes host threads where there are no GPUs",
-      o.gpus, why, o.gpus));
+      "--gpus is '{}', and {}; accepted: --members, which takes host threads where there are no GPUs", o.gpus,
+      why));
 }
 
 }  // namespace mgsync

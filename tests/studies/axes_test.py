@@ -104,7 +104,7 @@ def main():
     for name in ("launch", "timeline", "barriers"):
         refused(name, "--gpus", "1", *host, because="--gpus 1 and --device host contradict each other; accepted: --members 1")
         if "\nNo GPU\n" in subprocess.run([PROGRAM, "topology"], capture_output=True, text=True, timeout=120).stdout:
-            refused(name, "--gpus", "1", because="--gpus is '1', and no GPU is visible here; accepted: --members 1")
+            refused(name, "--gpus", "1", because="--gpus is '1', and no GPU is visible here; accepted: --members, which")
     refused("blocking", "--level", "thread", "--method", "mpi-barrier", *host, because="leave nothing to measure")
     refused("reduction", "--way", "serial,mpi-reduce", *host, because="--way is 'mpi-reduce'")
     # Nothing of what was asked for is left out in silence.

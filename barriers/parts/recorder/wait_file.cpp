@@ -79,8 +79,8 @@ wait_file::wait_file(wait_file_head head, const std::vector<wait_gpu>& own) {
   check_errno(rename(hidden.c_str(), name_.c_str()), "naming " + name_);
 }
 
-wait_file::wait_file(const std::string& name)
-    : file_(check_errno(open(name.c_str(), O_RDONLY | O_CLOEXEC), "opening " + name)) {
+wait_file::wait_file(const std::string& name) : file_(open(name.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!file_) throw usage_error(filled("{}: there is no such file of waits, or it cannot be read", name));
   struct stat about {};
   check_errno(fstat(file_.get(), &about), "asking about " + name);
   bytes_ = static_cast<std::size_t>(about.st_size);
