@@ -17,6 +17,7 @@
 #include "src/app/help.hpp"
 #include "src/app/options.hpp"
 #include "src/app/processes_command.hpp"
+#include "src/app/reference_files.hpp"
 #include "src/app/study_command.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/communicator.hpp"
@@ -117,6 +118,9 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   const auto& asked = line.asked;
   constexpr command together[] = {command::measure, command::study, command::list, command::topology};
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
+  constexpr command readers[] = {command::show, command::advise, command::report, command::compare,
+                                 command::merge};
+  if (std::ranges::find(readers, asked.command) != std::end(readers)) point_to_references(asked.files);
   switch (asked.command) {
   case command::help:
     tell("{}", asked.manual_page ? manual_page(line.axes, version, commit_date)

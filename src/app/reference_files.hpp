@@ -2,6 +2,7 @@
 // names a folder of.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ std::string kind_of(const machine_record&);
 // Throws usage_error where there is none of this kind, naming the kinds that there are; `whose` is the file,
 // or "this machine".
 references references_for(const machine_record&, const std::string& whose);
+
+// Throws usage_error for the first of these files that is not there although one of the same folder and name,
+// as h200x4/barriers.json.xz, came with mgsync, and says where that one is.
+void point_to_references(std::span<const std::string> files);
 
 }  // namespace mgsync

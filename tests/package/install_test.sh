@@ -20,6 +20,11 @@ done
 # The installed program finds the reference results that came with it.
 (cd "$place" && "$prefix/bin/mgsync" compare --reference "$consumer/../../../docs/results/h200x4/load.json.xz" >"$place/log" &&
   grep -q "^This node is normal" "$place/log" && grep -q "$prefix/share/mgsync/reference/h200x4/" "$place/log") || { cat "$place/log"; echo "no reference results were found"; exit 1; }
+# What the pages name by its place in the source tree is found by who has the installed program alone.
+if (cd "$place" && "$prefix/bin/mgsync" advise docs/results/h200x4/barriers.json.xz --gpus 4 2>"$place/log") || \
+  ! grep -q "accepted: $prefix/share/mgsync/reference/h200x4/barriers.json.xz" "$place/log"; then
+  cat "$place/log"; echo "a reference that is elsewhere is not named"; exit 1
+fi
 echo "== the first barrier of docs/check.md, as it is printed"
 # shellcheck disable=SC2016  # Markdown's backticks
 sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$consumer/../../../docs/check.md" >"$place/counted.cpp"
