@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: the topology, every method over
-# the shapes, the library beside the algorithm alone, barriers beside load and with a late GPU, one rank per GPU, work between rounds.
-# Some 3 minutes with 2 GPUs.
+# the shapes, the library beside the algorithm alone and in all its forms, barriers beside load and with a late GPU, one rank per GPU,
+# work between rounds, launches. Some 7 minutes with 2 GPUs.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
-# PART: topology, barriers, grid, library, load-one, load-grid, load, ranks-ipc, ranks-vmm, work, late, batches or launch (default: all,
-# in this order); load puts together what load-one and load-grid measured.
+# PART: topology, barriers, grid, library, library-forms, library-work, load-one, load-grid, load, ranks-ipc, ranks-vmm, work, late,
+# late-fence, batches or launch (default: all, in this order); load puts together what load-one and load-grid measured.
 # POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
 # COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on (default:
 # none; a part that is cut short writes what it has).
 set -euo pipefail
-all=(topology barriers grid library load-one load-grid load ranks-ipc ranks-vmm work late batches launch)
+all=(topology barriers grid library library-forms library-work load-one load-grid load ranks-ipc ranks-vmm work late late-fence batches launch)
 [ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of: ${all[*]}" >&2; exit 2; }
 mgsync=$(realpath "$1") folder=$2/$3 point=${POINT:-60} check=${CHECK:-1000}
 shift 3
@@ -44,7 +44,7 @@ others=peer-stores:x512@others,peer-stores:x128@others,peer-stores:16x512@others
 others=$others,peer-loads@others,local-stores@others,local-loads@others,host-reads@others,host-reads:1x32@others
 
 for what; do
-  case $what in load* | ranks-* | late) [ "$gpus" -ge 2 ] || continue ;; esac
+  case $what in load* | ranks-* | late*) [ "$gpus" -ge 2 ] || continue ;; esac
   case $what in
     topology) timeout 30 "$mgsync" topology >"$folder/topology.txt" || failed=1 ;;
     barriers)
@@ -56,6 +56,14 @@ for what; do
       ;;
     library)
       part library 60 "$mgsync" --backend multigrid:auto,multigrid:library --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64
+      ;;
+    library-forms)
+      part library-forms 120 "$mgsync" --backend "multigrid:auto,multigrid:library*,nccl:graph,nccl:graph-registered,peer-reduction:push" \
+        --gpus "$counts" --shape b1x32,1x32,4x256,32x64 --max-time "$((5 * point / 2))ms" --check-rounds 10000
+      ;;
+    library-work)
+      part library-work 60 "$mgsync" --backend multigrid:library,multigrid:library-one-warp,multigrid:library-split --gpus "$counts" \
+        --shape 1x32,32x64 --work 2,5 --max-time "$((5 * point / 2))ms"
       ;;
     load-one)
       checked load-one 150 "$mgsync" --backend "$beside,$hops" --gpus 2 --shape b1x32 --max-time "$((2 * point))ms" \
@@ -85,6 +93,7 @@ for what; do
       checked late 60 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 --shape b1x32,1x32 \
         --late 0,5000 --max-time 500ms
       ;;
+    late-fence) part late-fence 60 "$mgsync" study library --part fence --gpus "$gpus" ;;
     launch) part launch 240 "$mgsync" study launch --gpus "$counts" --shape 1x32,1x1024 ;;
   esac
 done
