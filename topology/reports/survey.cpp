@@ -43,8 +43,10 @@ std::string why(const machine& m, const member& placed, device kind) {
   const auto place =
       c == nullptr ? std::string("unknown core") : fmt::format("core {}, NUMA node {}", c->id, c->numa);
   if (kind == device::host) return place;
-  const auto g = std::find_if(m.gpus.begin(), m.gpus.end(),
-                              [&](auto& candidate) { return candidate.uuid == placed.uuid; });
+  // Descriptions may lack UUIDs.
+  const auto g = std::find_if(m.gpus.begin(), m.gpus.end(), [&](auto& candidate) {
+    return placed.uuid.empty() ? candidate.id == placed.id : candidate.uuid == placed.uuid;
+  });
   if (g == m.gpus.end() || g->near_cpus.empty()) return place + "; the GPU's place is unknown";
   const bool near =
       std::find(g->near_cpus.begin(), g->near_cpus.end(), placed.cpus.front()) != g->near_cpus.end();

@@ -42,6 +42,15 @@ TEST(report, text_shows_matrix_groups_pins_and_findings) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+// As a description written by hand has it.
+TEST(report, of_gpus_without_uuids_says_of_each_whether_its_own_core_is_near) {
+  auto m = cube_mesh_machine();
+  for (auto& gpu : m.gpus) gpu.uuid.clear();
+  const auto text = write_report(ranks_of(m, 1), {});
+  EXPECT_NE(text.find("near the GPU"), std::string::npos) << text;
+  EXPECT_EQ(text.find("far from the GPU"), std::string::npos) << text;
+}
+
 TEST(report, whoever_has_several_gpus_is_told_not_to_poll_host_memory) {
   const std::string advice = "no kernel should poll a flag in host memory";
   EXPECT_NE(write_text(ranks_of(cube_mesh_machine(), 1), {}).find(advice), std::string::npos);
