@@ -5,6 +5,7 @@
 #   stem     the results' files without their ending: named after job and nodes, so that a requeued job finds its store,
 #            and does not go on with that of another node
 #   one      the command in front of a single process that gets all CPUs and GPUs of a node
+#   program  the command that reads results: mgsync, in a container where it is there only
 # and with ranks_of_mpi
 #   ranks    the command in front of one rank per task
 # shellcheck disable=SC2034  # they are for the scripts
@@ -30,6 +31,7 @@ find_mgsync() {
 }
 # A script that builds the program itself names it.
 if [ -n "${built_here:-}" ]; then mgsync=$built_here; else find_mgsync; fi
+program=("$mgsync")
 
 : "${MGSYNC_RESULTS:=$MGSYNC_HOME/results}"
 mkdir -p "$MGSYNC_RESULTS" || die "$MGSYNC_RESULTS cannot be made: sbatch --export=ALL,MGSYNC_RESULTS=FOLDER"
@@ -45,6 +47,10 @@ one=(srun --nodes=1 --ntasks=1 --mpi=none --gpu-bind=none --cpu-bind=cores --cpu
 echo "$SLURM_JOB_NAME: job $SLURM_JOB_ID on $SLURM_JOB_NODELIST, ${SLURM_NTASKS:-1} task(s)," \
   "${SLURM_GPUS_ON_NODE:-0} GPU(s) and $SLURM_CPUS_ON_NODE CPU(s) per node, start $((${SLURM_RESTART_COUNT:-0} + 1))"
 echo "$SLURM_JOB_NAME: $mgsync; results in $stem.*"
+case ${SLURM_GPUS_ON_NODE:-0}:${version:-} in
+  0:*) ;;
+  *$'\nCUDA without'*) echo "$SLURM_JOB_NAME: warning: $mgsync was built without CUDA, so that host threads are measured, and no GPU" ;;
+esac
 
 # Asks Slurm whether it can start the ranks of mgsync's MPI; where it cannot, mpirun does, which finds the allocation by
 # itself. MGSYNC_LAUNCH=pmix, pmi2 or mpirun decides instead.
@@ -99,7 +105,7 @@ run() {
   # Killed before it could write its document, as mpirun's ranks are by scancel: the store has all of it.
   if [ "$code" -ne 0 ] && [ -s "$stem.jsonl" ] && [ "$(stat -c %Y "$stem.json" 2>/dev/null || echo 0)" -lt "$began" ]; then
     echo "+ mgsync merge $stem.jsonl --json $stem.json"
-    "$mgsync" merge "$stem.jsonl" --json "$stem.json"
+    "${program[@]}" merge "$stem.jsonl" --json "$stem.json"
   fi
   leave_report
   return "$code"
@@ -108,6 +114,11 @@ run() {
 # The results so far as one page beside them.
 leave_report() { # with $report_before: what these are set beside
   [ -s "$stem.json" ] || return 0
-  "$mgsync" report ${report_before:+"$report_before"} "$stem.json" --html "$stem.html" 2>/dev/null && echo "$SLURM_JOB_NAME: the report is $stem.html"
+  local said
+  if said=$("${program[@]}" report ${report_before:+"$report_before"} "$stem.json" --html "$stem.html" 2>&1); then
+    echo "$SLURM_JOB_NAME: the report is $stem.html"
+  else
+    echo "$SLURM_JOB_NAME: there is no report: $said"
+  fi
   return 0
 }

@@ -123,6 +123,9 @@ PYTHON
   PATH=$work/bin:$PATH MGSYNC_BASELINE=$work/slow.json MGSYNC=$mgsync "$MGSYNC_HOME/jobs/accept-drain.sh" "${options[@]}" >"$work/out"
   expect_code $? 0 "draining no normal node"
   [ ! -e "$work/drained" ] || fail "a normal node is drained"
+  PATH=$work/bin:$PATH MGSYNC_BASELINE=$work/other.json MGSYNC=$mgsync "$MGSYNC_HOME/jobs/accept-drain.sh" "${options[@]}" >"$work/out" 2>&1
+  expect_code $? 0 "an epilog that cannot tell, and must not fail"
+  [ ! -e "$work/drained" ] || fail "a node without a baseline of its kind is drained"
   unset MGSYNC_BASELINE MGSYNC_REFERENCE
   MGSYNC=$mgsync "$MGSYNC_HOME/jobs/accept-prolog.sh" || fail "a node without GPUs stops a job"
   passed "acceptance: no baseline, passed, failed, another machine, drained"
