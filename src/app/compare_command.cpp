@@ -141,7 +141,8 @@ int compare_command(const options& asked) {
   introduce("BASE", base, tables_only);
   introduce("NEW", now, tables_only);
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
-                           software_difference(reference.document.machine, now.front().document.machine)})
+                           software_difference(reference.document.machine, now.front().document.machine,
+                                               reference.document.settings, now.front().document.settings)})
     if (!text.empty() && !tables_only) tell("note: {}\n", text);
   const auto doubt = doubt_of(now);
   const auto compared = compare(documents_of(base), documents_of(now), asked.noise);

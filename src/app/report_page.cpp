@@ -153,7 +153,8 @@ std::optional<page_section> side_by_side(const std::vector<std::string>& names, 
                                           compared.lost.size()));
   for (auto& sentence : doubtful_sides(compared)) s.shown.sentences.push_back(sentence + ".");
   for (const auto& text : {likeness_of(before.document.machine, after.document.machine).difference,
-                           software_difference(before.document.machine, after.document.machine)})
+                           software_difference(before.document.machine, after.document.machine,
+                                               before.document.settings, after.document.settings)})
     if (!text.empty()) s.shown.sentences.push_back("What else differs: " + text + ".");
   if (!c.curves.empty()) s.shown.figures.emplace_back(std::move(c));
   s.shown.tables.push_back(std::move(t));

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/json_fields.hpp"
+#include "src/results/values/machine_likeness.hpp"
 #include "src/results/values/statistics.hpp"
 
 namespace mgsync {
@@ -181,6 +182,16 @@ std::map<std::string, std::string> joint_settings(std::span<const result_file> f
   return settings;
 }
 
+// The values of a setting in these files, each once.
+std::vector<std::string> versions_of(const char* name, std::span<const result_file> files) {
+  std::vector<std::string> versions;
+  for (const result_file& file : files)
+    if (const auto found = file.document.settings.find(name);
+        found != file.document.settings.end() && std::ranges::find(versions, found->second) == versions.end())
+      versions.push_back(found->second);
+  return versions;
+}
+
 }  // namespace
 
 merged_results merge_results(std::span<const result_file> files, replication unit) {
@@ -204,6 +215,11 @@ merged_results merge_results(std::span<const result_file> files, replication uni
   }
   out.document.results = all.results();
   out.notes = all.notes();
+  for (const char* name : software_settings)
+    if (const auto several = versions_of(name, files); several.size() > 1)
+      out.notes.push_back(
+          fmt::format("these files are of several versions of {} ({}), and their batches count alike", name,
+                      fmt::join(several, ", ")));
   return out;
 }
 

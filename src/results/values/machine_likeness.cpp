@@ -80,12 +80,19 @@ void refuse_unless_alike(const machine_record& base, const std::string& base_nam
                   now_name, found.difference, to_string(found.level)));
 }
 
-std::string software_difference(const machine_record& base, const machine_record& now) {
+std::string software_difference(const machine_record& base, const machine_record& now,
+                                const std::map<std::string, std::string>& base_settings,
+                                const std::map<std::string, std::string>& now_settings) {
   std::vector<std::string> sentences;
   note(sentences, "mgsync", base.mgsync, now.mgsync);
   note(sentences, "the compiler", base.compiler, now.compiler);
   note(sentences, "MPI", base.mpi, now.mpi);
   note(sentences, "the kernel", base.kernel, now.kernel);
+  for (const char* name : software_settings) {
+    const auto was = base_settings.find(name), is = now_settings.find(name);
+    if (was != base_settings.end() && is != now_settings.end())
+      note(sentences, name, was->second, is->second);
+  }
   note(sentences, "the number of allowed CPUs", base.allowed_cpus.size(), now.allowed_cpus.size());
   return fmt::format("{}", fmt::join(sentences, "; "));
 }

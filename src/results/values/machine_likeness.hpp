@@ -1,6 +1,7 @@
 // Whether results of two machine records may be compared, or merged into one file.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -39,7 +40,10 @@ void refuse_unless_alike(const machine_record& base, const std::string& base_nam
                          const std::string& now_name, across allowed);
 
 // Differences that are always allowed but may explain a difference in latency: the software, the CPUs that
-// the launcher gave.
-std::string software_difference(const machine_record& base, const machine_record& now);
+// the launcher gave; and of the settings of both those that are versions of software.
+std::string software_difference(const machine_record& base, const machine_record& now,
+                                const std::map<std::string, std::string>& base_settings = {},
+                                const std::map<std::string, std::string>& now_settings = {});
+inline constexpr const char* software_settings[] = {"driver", "CUDA toolkit", "NCCL"};
 
 }  // namespace mgsync

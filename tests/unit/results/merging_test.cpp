@@ -39,6 +39,11 @@ TEST(merging, puts_the_points_of_all_files_together) {
   EXPECT_EQ(merged.document.started, "2025-12-31T00:00:00Z");
   EXPECT_EQ(merged.document.settings.at("precision"), "0.01, 0.05");
   EXPECT_TRUE(merged.notes.empty());
+  auto updated = file_of("b", {measured(inbox, 3)}), before = file_of("a", {measured(hub, 2)});
+  before.document.settings["driver"] = "580", updated.document.settings["driver"] = "590";
+  EXPECT_EQ(merge_results(std::vector{before, updated}).notes,
+            std::vector<std::string>{
+                "these files are of several versions of driver (580, 590), and their batches count alike"});
 }
 
 TEST(merging, joins_the_samples_of_different_runs_as_batches_of_their_own) {
@@ -233,6 +238,8 @@ TEST(machine_likeness, knows_a_host_a_model_and_a_stranger) {
   EXPECT_EQ(likeness_of(base, same).level, across::nothing);
   EXPECT_EQ(software_difference(base, same), "mgsync is 0.2.0, was 0.1.0; the kernel is Linux 7, was Linux "
                                              "6.1; the number of allowed CPUs is 1, was 5");
+  EXPECT_EQ(software_difference(base, base, {{"driver", "580"}, {"NCCL", "2"}}, {{"driver", "590"}}),
+            "driver is 590, was 580");
   auto other_host = base;
   other_host.hosts = {"n2", "n3"};
   EXPECT_EQ(likeness_of(base, other_host).level, across::hosts);
