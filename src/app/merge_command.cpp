@@ -9,6 +9,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/harness/outputs.hpp"
+#include "src/harness/study.hpp"
 #include "src/results/files/anonymous.hpp"
 #include "src/results/files/merging.hpp"
 #include "src/results/files/store.hpp"
@@ -59,6 +60,7 @@ int merge_command(const options& asked) {
   const auto files = read_all(asked);
   auto merged = merge_results(files, asked.over_processes ? replication::processes : replication::batches);
   auto& document = merged.document;
+  know_facts(studies(), document.results, false);  // which files of an older mgsync lack
   if (asked.anonymous) make_anonymous(document);
   const auto settings = document.settings;
   document.command = asked.anonymous ? anonymous_command(asked.typed) : asked.typed;

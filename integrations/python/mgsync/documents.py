@@ -16,6 +16,10 @@ class Damaged(UserWarning):
     """Lines of a store whose checksum is wrong: they are passed over, and what they said is missing."""
 
 
+class Unknown(UserWarning):
+    """A file of an older mgsync, which does not say what its barriers order: `orders_less` is False of all of them."""
+
+
 def document_in(path):
     """The document of a file, whatever its form: keys as docs/results.md has them, each result with `raw` and `samples`.
 
@@ -28,7 +32,11 @@ def document_in(path):
     except (lzma.LZMAError, UnicodeDecodeError, EOFError) as wrong:
         raise NotResults(f"{name}: no results of mgsync: {wrong}") from wrong
     first = text.split("\n", 1)[0]
-    return _from_store(text, name) if '"mgsync-store/' in first else _from_json(text, name)
+    document = _from_store(text, name) if '"mgsync-store/' in first else _from_json(text, name)
+    if any(one["study"] == "barriers" and one["metrics"] and not one.get("facts") for one in document["results"]):
+        warnings.warn(f"{name}: it does not say what its barriers order, so that orders_less is False; 'mgsync merge {name} --json NEW' adds it",
+                      Unknown, stacklevel=3)
+    return document
 
 
 def _known_schema(value, wanted, name):
@@ -41,7 +49,7 @@ def _from_json(text, name):
     try:
         document = json.loads(text)
     except ValueError as wrong:
-        raise NotResults(f"{name}: no results of mgsync: {wrong}") from wrong
+        raise NotResults(f"{name}: no results of mgsync: {wrong}; accepted: '{RESULTS}' and '{STORE}'") from wrong
     _known_schema(document, RESULTS, name)
     return document
 

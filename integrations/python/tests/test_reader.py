@@ -116,6 +116,10 @@ class Reader(unittest.TestCase):
             with self.assertRaisesRegex(mgsync.NotResults, expected, msg=name):
                 mgsync.read(self.folder / name)
 
+    def test_of_a_file_that_does_not_tell_what_its_barriers_order_it_warns(self):
+        with self.assertWarnsRegex(mgsync.Unknown, "barriers.json.xz: it does not say .*mgsync merge"):
+            mgsync.read(RESULTS / "h200x4" / "barriers.json.xz")
+
     def test_every_committed_file_is_read(self):
         files = sorted(RESULTS.glob("*/*.json.xz"))
         read = 0
