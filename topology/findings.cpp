@@ -197,7 +197,7 @@ void wrong_node(std::vector<finding>& out, const host_views& host, int each) {
              "the sockets.",
              who(*slots[i], host.size() > 1), write_cpu_list(mask), assigned.chosen[i].id,
              write_cpu_list(near)),
-         "srun --cpu-bind=map_ldom or --gpu-bind=closest, mpirun --map-by numa, or --bind-to none"});
+         "srun --cpu-bind=map_ldom, mpirun --map-by numa, or --bind-to none"});
     return;
   }
 }

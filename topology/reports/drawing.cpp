@@ -96,11 +96,10 @@ drawing drawing_of(const machine& m) {
   return d;
 }
 
-// The nearest GPUs are those of the least path, as far as a PCIe switch or a host bridge joins them.
-std::vector<int> near_gpus(const nic& n) {
+std::vector<int> near_gpus(const nic& n, pcie_path furthest) {
   std::vector<int> near;
   const auto least = std::min_element(n.gpu_paths.begin(), n.gpu_paths.end());
-  if (least == n.gpu_paths.end() || *least > pcie_path::phb) return near;
+  if (least == n.gpu_paths.end() || *least > furthest) return near;
   for (std::size_t i = 0; i < n.gpu_paths.size(); ++i)
     if (n.gpu_paths[i] == *least) near.push_back(static_cast<int>(i));
   return near;

@@ -47,8 +47,9 @@ std::vector<unit> units_of(const machine&);
 inline constexpr std::size_t most_unfolded = 16;
 bool is_folded(const machine&);
 
-// The GPUs that a network card shares a PCIe switch or a host bridge with, those of the shortest path.
-std::vector<int> near_gpus(const nic&);
+// The GPUs to which a network card has the shortest path, as far as that is no longer than `furthest`: by
+// itself where a PCIe switch or a host bridge joins them.
+std::vector<int> near_gpus(const nic&, pcie_path furthest = pcie_path::phb);
 std::string nic_name(const nic&);
 
 // 1.2 (thinnest) to 7 points, by bandwidth, or by the number of links where no bandwidth is known.

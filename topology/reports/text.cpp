@@ -49,6 +49,11 @@ class columns {
 };
 
 void write_cpus(std::string& out, const machine& m) {
+  if (m.cores.empty() && m.allowed_cpus.empty()) {
+    out += fmt::format("Machine {} ({})\n  its CPUs are not told there\n", or_unknown(m.host),
+                       or_unknown(m.source));
+    return;
+  }
   std::size_t threads = 0;
   for (const auto& c : m.cores) threads += c.cpus.size();
   out += fmt::format("Machine {} ({})\n", or_unknown(m.host), or_unknown(m.source));
@@ -96,7 +101,7 @@ void write_nics(std::string& out, const machine& m) {
   columns table;
   table.row({"NIC", "name", "interface", "PCI bus id", "NUMA", "nearest GPUs"});
   for (const auto& n : m.nics) {
-    const auto near = near_gpus(n);
+    const auto near = near_gpus(n, pcie_path::node);
     const auto path =
         near.empty() ? std::string() : path_word(n.gpu_paths[static_cast<std::size_t>(near.front())]);
     table.row({std::to_string(n.id), n.name.empty() ? "-" : n.name, n.interface.empty() ? "-" : n.interface,
