@@ -16,9 +16,23 @@ bool arrivals::is_poll(std::size_t at, bool of_loads_alone) const {
          (!of_loads_alone || code_[at].what == kind::load);
 }
 
-// An addition that returns nothing is of data where the thread releases it before it waits, or meets anybody.
+// Whether what this step reads in the register was read in the block's shared memory, and converted at most.
+bool arrivals::is_of_block(std::size_t at, int reg, unsigned steps_left) const {
+  const auto from = code_.written_for(at, reg);
+  return steps_left != 0 && !from.empty() && std::all_of(from.begin(), from.end(), [&](std::size_t writer) {
+           const step& s = code_[writer];
+           return s.shared ||
+                  (s.computes && s.reads.size() == 1 && is_of_block(writer, s.reads[0], steps_left - 1));
+         });
+}
+
+// An addition whose result nobody reads is of data where it adds what the block has added up in its shared
+// memory, or where the thread releases it before it waits, or meets anybody.
 bool arrivals::is_data(std::size_t at) const {
-  if (!code_[at].writes.empty()) return false;
+  const step& s = code_[at];
+  if (std::any_of(s.writes.begin(), s.writes.end(), [&](int r) { return !code_.read_from(at, r).empty(); }))
+    return false;
+  if (s.data.size() == 1 && is_of_block(at, s.data[0])) return true;
   const auto on = [&](std::size_t b) { return code_[b].next; };
   const auto stops = [&](std::size_t b) {
     const step& o = code_[b];

@@ -23,6 +23,7 @@ class arrivals {
 
  private:
   bool is_data(std::size_t at) const;
+  bool is_of_block(std::size_t at, int reg, unsigned steps_left = 8) const;
   bool same_address(std::size_t at, std::size_t other) const;
   bool same_value(std::size_t at, std::size_t other, int reg) const;
   bool is_poll(std::size_t at, bool of_loads_alone) const;

@@ -41,6 +41,7 @@ struct step {
 
   kind what = kind::other;
   bool global = false;       // load, store, update: of global memory, or of a generic address
+  bool shared = false;       // load: of the block's shared memory
   bool strong = false;       // volatile, relaxed or more
   bool is_volatile = false;  // PTX: acts as relaxed.sys, although its author may have meant one GPU only
   bool read_only = false;    // a load through the read-only data path (ld.global.nc)

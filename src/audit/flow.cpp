@@ -244,7 +244,7 @@ std::vector<std::uint64_t> flow::differing_bits(const std::vector<std::vector<st
   return differ;
 }
 
-std::set<std::size_t> flow::sources(int reg, const loop* within) const {
+std::set<std::size_t> flow::sources(int reg, const loop* within, bool with_addresses) const {
   std::set<std::size_t> found;
   std::set<int> seen{reg};
   std::vector<int> open{reg};
@@ -254,8 +254,11 @@ std::set<std::size_t> flow::sources(int reg, const loop* within) const {
     spend(1 + writers_[r].size());
     for (const std::size_t at : writers_[r]) {
       if ((within != nullptr && !within->has(at)) || !found.insert(at).second) continue;
-      for (const int source : (*this)[at].reads)
-        if (seen.insert(source).second) open.push_back(source);
+      const step& s = (*this)[at];
+      for (const int source : s.reads) {
+        const bool of_address = std::find(s.address.begin(), s.address.end(), source) != s.address.end();
+        if ((with_addresses || !of_address) && seen.insert(source).second) open.push_back(source);
+      }
     }
   }
   return found;
@@ -285,7 +288,7 @@ std::set<std::size_t> flow::along(std::size_t at, int reg, bool forwards) const 
 std::set<std::size_t> flow::written_for(std::size_t at, int reg) const { return along(at, reg, false); }
 std::set<std::size_t> flow::read_from(std::size_t at, int reg) const { return along(at, reg, true); }
 
-std::vector<bool> flow::stable(const loop& l) const {
+std::vector<bool> flow::stable(const loop& l, loads how) const {
   const auto registers = static_cast<std::size_t>(of_->registers);
   if (!spend(registers / 8 + l.body.size())) return std::vector<bool>(registers, false);
   std::vector<unsigned> left(registers, 0);  // steps of the loop that write it and may change it
@@ -300,7 +303,8 @@ std::vector<bool> flow::stable(const loop& l) const {
   std::vector<std::size_t> ready;
   for (std::size_t i = 0; i < l.body.size(); ++i) {
     const step& s = (*this)[l.body[i]];
-    if (!s.computes) unsettled[i] = ~0U;  // values from memory may change, and clocks do
+    const bool stays = how == loads::may_stay && s.what == step::kind::load && !s.strong;
+    if (!s.computes && !stays) unsettled[i] = ~0U;  // values from memory may change, and clocks do
     else
       for (const int r : s.reads)
         if (!is[static_cast<std::size_t>(r)]) {

@@ -39,21 +39,26 @@ class flow {
 
   // The steps of `within` (nullptr: of the function) whose results the register's value depends on, directly
   // or through other registers.
-  std::set<std::size_t> sources(int reg, const loop* within) const;
+  std::set<std::size_t> sources(int reg, const loop* within) const { return sources(reg, within, true); }
+  // The same without what only forms the address of a load or an atomic operation.
+  std::set<std::size_t> values(int reg, const loop* within) const { return sources(reg, within, false); }
   const std::vector<std::size_t>& writers(int reg) const { return writers_[static_cast<std::size_t>(reg)]; }
   // Where the value that this step reads in the register was written; empty: before the function.
   std::set<std::size_t> written_for(std::size_t at, int reg) const;
   // The steps that may read what this step writes to the register.
   std::set<std::size_t> read_from(std::size_t at, int reg) const;
   // For each register, whether it has the same value in each iteration of the loop: it is written there only
-  // from such registers, or not at all.
-  std::vector<bool> stable(const loop&) const;
+  // from such registers, or not at all. What ordinary loads of a stable address read is taken to be stable on
+  // demand: it is so where they read pointers and bounds.
+  enum class loads : std::uint8_t { change, may_stay };
+  std::vector<bool> stable(const loop&, loads = loads::change) const;
   // For each register, whether it may differ between the threads of a block.
   const std::vector<bool>& of_thread() const { return of_thread_; }
   // Whether the register is set to 0 wherever it is written.
   bool is_zero(int reg) const { return zero_[static_cast<std::size_t>(reg)]; }
 
  private:
+  std::set<std::size_t> sources(int reg, const loop* within, bool with_addresses) const;
   std::set<std::size_t> along(std::size_t at, int reg, bool forwards) const;
   void find_order();
   void find_dominators();

@@ -69,6 +69,7 @@ void describe(step& s, const instruction& i) {
   s.marks = i.write_scoreboard();
   s.waits_for = i.wait_mask();
   if (name == "LDS" || name == "LDL") s.what = step::kind::load;
+  s.shared = name == "LDS";
   if (name == "STS" || name == "STL") s.what = step::kind::store;
   if (name == "MEMBAR") {
     s.what = step::kind::fence;
@@ -114,7 +115,7 @@ void operands_of(step& s, const instruction& i) {
     s.if_not = i.guard_negated();
     if (std::ranges::find(s.reads, s.condition) == s.reads.end()) s.reads.push_back(s.condition);
   }
-  if (!s.global) return;
+  if (s.what != step::kind::load && s.what != step::kind::store && s.what != step::kind::update) return;
   const auto base = static_cast<int>(i.bits(24, 8));
   for (const int r : s.reads)
     if (r == base) s.address.push_back(r);

@@ -31,6 +31,7 @@ kind access_of(const opcode& name) {
 void describe_access(step& s, const opcode& name, const texts& operands) {
   const bool update = s.what == kind::update;
   s.global = !name.begins("shared") && !name.has("local") && !name.begins("param") && !name.has("const");
+  s.shared = s.what == kind::load && name.begins("shared");
   s.is_volatile = name.has("volatile") || name.has("mmio");
   s.read_only = name.has("nc") || name.first() == "ldu";
   s.acquires = name.has("acquire") || name.has("acq_rel");

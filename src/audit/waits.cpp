@@ -48,9 +48,9 @@ class search {
       for (const std::size_t at : l.body)
         if (!done[at] && may_poll(code_[at])) polls_.push_back(at);
       if (polls_.empty() || works(code_, l)) continue;
-      const auto stable = code_.stable(l);
+      const auto stable = code_.stable(l), in_place = code_.stable(l, flow::loads::may_stay);
       for (const std::size_t poll : polls_)
-        if (const auto found = as_wait(l, poll, stable); !found.deciding.empty()) {
+        if (const auto found = as_wait(l, poll, stable, in_place); !found.deciding.empty()) {
           done[poll] = true;
           found_.push_back(found);
         }
@@ -65,10 +65,12 @@ class search {
   }
 
  private:
-  waiting_loop as_wait(const loop& l, std::size_t poll, const std::vector<bool>& stable) const {
+  // `in_place`: the registers whose values as addresses stay the same.
+  waiting_loop as_wait(const loop& l, std::size_t poll, const std::vector<bool>& stable,
+                       const std::vector<bool>& in_place) const {
     waiting_loop made{&l, poll, {}, false, false};
     const step& p = code_[poll];
-    if (!holds_still(p.address, stable)) return made;
+    if (!holds_still(p.address, in_place)) return made;
     // The new value depends on the old one: a CAS loop that retries an update, which waits for nobody.
     if (p.what == kind::update && !holds_still(p.data, stable)) return made;
     if (!p.strong && writes_anything(code_, l)) return made;
@@ -76,9 +78,9 @@ class search {
       const step& s = code_[at];
       if (s.condition < 0 || s.what != kind::branch) continue;
       if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
-      const auto from = code_.sources(s.condition, &l);
+      const auto from = code_.values(s.condition, &l);
       if (from.count(poll) == 0 || is_counted(l, from, poll)) continue;
-      if (!p.strong && (counts(from) || has_time(from))) continue;
+      if (!p.strong && (counts(from) || has_time(from) || is_bound(l, from, poll, in_place))) continue;
       made.deciding.push_back(at);
       made.by_equality = made.by_equality || ends_at_one_value(l, s, from, poll);
     }
@@ -105,12 +107,31 @@ class search {
       bool of_poll = false, of_counter = false;
       if (code_[at].compares == step::comparison::none) return false;
       for (const int r : code_[at].reads) {
-        const auto made_of = code_.sources(r, &l);
+        const auto made_of = code_.values(r, &l);
         if (made_of.count(poll) != 0) of_poll = true;
         else if (counts(made_of)) of_counter = true;
       }
       return of_poll && of_counter;
     });
+  }
+  // Whether what an ordinary load reads is only compared with what a strong one polls.
+  bool is_bound(const loop& l, const std::set<std::size_t>& from, std::size_t load,
+                const std::vector<bool>& in_place) const {
+    const auto polls = [&](std::size_t at) {
+      return code_[at].strong && may_poll(code_[at]) && holds_still(code_[at].address, in_place);
+    };
+    return std::any_of(from.begin(), from.end(), [&](std::size_t at) {
+      if (code_[at].compares == step::comparison::none) return false;
+      std::set<std::size_t> made_of;
+      for (const int r : code_[at].reads)
+        if (!is_compared(r)) made_of.merge(code_.values(r, &l));
+      return made_of.count(load) != 0 && std::any_of(made_of.begin(), made_of.end(), polls);
+    });
+  }
+  // Whether the register is what came of a comparison.
+  bool is_compared(int reg) const {
+    return std::any_of(code_.writers(reg).begin(), code_.writers(reg).end(),
+                       [&](std::size_t at) { return code_[at].compares != step::comparison::none; });
   }
   bool ends_at_one_value(const loop& l, const step& branch, const std::set<std::size_t>& from,
                          std::size_t poll) const {

@@ -227,6 +227,16 @@ TEST(audit, notices_each_half_that_is_left_out_of_a_sound_barrier) {
             set{"fault acquire"});
 }
 
+TEST(audit, takes_what_is_read_for_an_address_or_as_a_bound_for_no_poll) {
+  for (const char* kernel : {"sound_flags_in_memory", "sound_bound_in_memory"}) {
+    EXPECT_EQ(found(ptx(), kernel), words{}) << kernel;
+    EXPECT_EQ(report_of({{"code", ptx()}}, kernel).waits.size(), 1u) << kernel;
+  }
+  EXPECT_EQ(found(ptx(), "wrong_flags_in_memory"), words{"fault acquire"});
+  const auto ordinary = changed(ptx(), "sound_flags_in_memory", "ld.acquire.sys.global.u32", "ld.global.u32");
+  EXPECT_EQ(found(ordinary, "sound_flags_in_memory").count("fault ordinary-poll"), 1u);
+}
+
 // What others do besides barriers: docs/audit.md tells what NVSHMEM's library was accused of.
 TEST(audit, takes_no_ticket_and_no_word_of_a_descriptor_for_a_flag) {
   for (const auto* bytes : {&ptx(), &cubin()}) {

@@ -381,3 +381,45 @@ extern "C" __global__ void who_prepares_waits_too(word* mine, const word* flag, 
   while (!reached(load_acquire(flag), n)) {}
   out[threadIdx.x] = payload[threadIdx.x];
 }
+
+// --- what is read in the loop besides the flag
+
+// The flags' addresses are in memory, and read in each turn.
+template <class Poll>
+__device__ void flags_in_memory(word* const* flags, word self, word gpus, word epoch, word* mine,
+                                const word* theirs, Poll poll) {
+  mine[threadIdx.x] = epoch;
+  __syncthreads();
+  if (threadIdx.x < gpus) {
+    store_release(flags[threadIdx.x] + self, epoch);
+    while (!reached(poll(flags[self] + threadIdx.x), epoch)) {}
+  }
+  __syncthreads();
+  mine[threadIdx.x + 1024] = theirs[threadIdx.x];
+}
+extern "C" __global__ void sound_flags_in_memory(word** flags, word self, word gpus, word epoch, word* mine,
+                                                 const word* theirs) {
+  flags_in_memory(flags, self, gpus, epoch, mine, theirs, load_acquire);
+}
+extern "C" __global__ void wrong_flags_in_memory(word** flags, word self, word gpus, word epoch, word* mine,
+                                                 const word* theirs) {
+  flags_in_memory(flags, self, gpus, epoch, mine, theirs, load_relaxed);
+}
+
+// What is waited for is in memory, too; and what the block has added up is told behind the barrier.
+extern "C" __global__ void sound_bound_in_memory(word* count, const word* epoch_and_gpus, word* payload,
+                                                 word* sum) {
+  __shared__ word of_block;
+  of_block = payload[0];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence_system();
+    atomicAdd_system(count, 1);
+    while (load_relaxed(count) < epoch_and_gpus[0] * epoch_and_gpus[1]) {}
+    __threadfence_system();
+  }
+  __syncthreads();
+  atomicAdd(&of_block, payload[threadIdx.x + 1]);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(sum, of_block);
+}
