@@ -29,10 +29,11 @@ class orders {
   orders(const flow& code, const assumptions& a, report& r) : code_(code), assumed_(a), report_(r) {}
 
   void look() {
-    for (const std::size_t at : endless_branches(code_))
+    for (const auto& [at, read] : endless_branches(code_))
       say(severity::fault, "endless-loop", at,
-          "this branch goes by what was read of memory before its loop, and nothing in the loop reads it "
-          "again");
+          fmt::format(
+              "this branch goes by what {} read before the loop, and nothing in the loop reads it again",
+              place(read)));
     waits_ = waiting_loops(code_);
     for (const waiting_loop& w : waits_) {
       if (w.looks_beside) continue;

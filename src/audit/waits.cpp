@@ -1,6 +1,7 @@
 #include "src/audit/waits.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace mgsync::audit {
 namespace {
@@ -174,35 +175,65 @@ bool same_in_the_first_turn(const flow& code, const loop& l, std::size_t branch)
   return true;
 }
 
+bool are_stable(const flow& code, const loop& l, const std::vector<std::size_t>& branches) {
+  const auto stable = code.stable(l);
+  return std::all_of(branches.begin(), branches.end(), [&](std::size_t at) {
+    return code[at].condition >= 0 && stable[static_cast<std::size_t>(code[at].condition)] &&
+           same_in_the_first_turn(code, l, at);
+  });
+}
+
+// Where it is decided whether this loop, out of which no way leads, is come to: from there one way surely
+// leads into it, and another does not.
+std::vector<std::size_t> ways_into(const flow& code, const loop& l) {
+  std::set<std::size_t> lost(l.body.begin(), l.body.end()), deciding;
+  std::vector<std::size_t> open = l.body;
+  while (!open.empty() && code.spend(1)) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (const std::size_t before : code.before(at)) {
+      const step& s = code[before];
+      if (!code.is_reached(before) || s.what == kind::call) continue;  // a call may not return
+      const bool all_lost = s.what != kind::end && std::all_of(s.next.begin(), s.next.end(),
+                                                               [&](std::size_t n) { return lost.count(n); });
+      if (!all_lost) deciding.insert(before);
+      else if (lost.insert(before).second) open.push_back(before);
+    }
+  }
+  std::erase_if(deciding, [&](std::size_t at) { return code[at].condition < 0 || lost.count(at) != 0; });
+  return {deciding.begin(), deciding.end()};
+}
+
+// The last access to memory, outside of the loop, whose value decides at this branch.
+std::optional<std::size_t> read_for(const flow& code, std::size_t branch, const loop& l) {
+  std::optional<std::size_t> read;
+  for (const std::size_t at : code.values(code[branch].condition, nullptr))
+    if (touches_memory(code[at]) && !l.has(at) && (!read || at < branch)) read = at;
+  return read;
+}
+
 }  // namespace
 
 std::vector<waiting_loop> waiting_loops(const flow& code) { return search(code).all(); }
 
-std::vector<std::size_t> endless_branches(const flow& code) {
-  std::vector<std::size_t> found;
+std::vector<endless_branch> endless_branches(const flow& code) {
+  std::vector<endless_branch> found;
   for (const loop& l : code.loops()) {
     std::vector<std::size_t> ways_out;
-    bool can_end = false;
+    bool can_end = false, does_nothing = true;
     if (!code.spend(l.body.size())) break;
     for (const std::size_t at : l.body) {
       const step& s = code[at];
       if (s.what == kind::call || (s.what == kind::end && s.condition >= 0)) can_end = true;
+      does_nothing = does_nothing && (s.what == kind::other || s.what == kind::branch);
       if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
       ways_out.push_back(at);
     }
-    if (can_end || ways_out.empty()) continue;
-    const auto stable = code.stable(l);
-    const bool all_stable = std::all_of(ways_out.begin(), ways_out.end(), [&](std::size_t at) {
-      return code[at].condition >= 0 && stable[static_cast<std::size_t>(code[at].condition)] &&
-             same_in_the_first_turn(code, l, at);
-    });
-    if (!all_stable) continue;
-    for (const std::size_t at : ways_out) {
-      const auto from = code.sources(code[at].condition, nullptr);
-      if (std::any_of(from.begin(), from.end(),
-                      [&](std::size_t s) { return touches_memory(code[s]) && !l.has(s); }))
-        found.push_back(at);
-    }
+    if (can_end || (ways_out.empty() && !does_nothing)) continue;
+    if (ways_out.empty()) ways_out = ways_into(code, l);
+    else if (!are_stable(code, l, ways_out)) continue;
+    for (const std::size_t at : ways_out)
+      if (const auto read = read_for(code, at, l)) found.push_back({at, *read});
   }
   return found;
 }

@@ -90,6 +90,7 @@ const std::vector<wrong_one> wrong = {
     {"wrong_acquire_elsewhere", {"fault acquire", "fault acquire"}, {"fault acquire", "fault acquire"}},
     // ptxas has left the loop out: in machine code nothing waits.
     {"wrong_missing_clobber", {"fault endless-loop"}, {}},
+    {"wrong_plain_poll", {"fault endless-loop"}, {"fault endless-loop"}},
     {"wrong_ordinary_poll", {"fault ordinary-poll"}, {"fault ordinary-poll"}},
     {"wrong_narrow_fence", {"fault release-scope", "fault release-scope"}, {}},
     {"doubtful_equality", {"doubt equality", "doubt equality"}, {"doubt equality", "doubt equality"}},

@@ -234,6 +234,16 @@ extern "C" __global__ void wrong_missing_clobber(word* theirs, word* mine, const
   *out = sum;
 }
 
+// A plain loop: the compiler reads once ahead of it, and leaves it empty.
+extern "C" __global__ void wrong_plain_poll(const word* mine, const word* payload, word* out, word epoch) {
+  if (threadIdx.x == 0) {
+    while (*mine != epoch) {}
+    __threadfence_system();
+  }
+  __syncthreads();
+  out[threadIdx.x] = payload[threadIdx.x];
+}
+
 // --- what may be meant
 
 // Leaves at one value alone: right if nothing can make it pass by.
