@@ -1,25 +1,14 @@
 #include "barriers/library/launch_plan.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <sstream>
 
+#include "src/base/demangled.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/filled.hpp"
 
 namespace mgsync::library {
 
 namespace {
-
-// The name as it stands in the source, where it is that of a C++ function.
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? text.get() : name;
-}
 
 bool compatible(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() || one == other;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "src/audit/bounded_question.hpp"
 #include "src/audit/file.hpp"
+#include "src/base/demangled.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
@@ -24,7 +26,7 @@ using answer_kind = audit::bounded_answer::kind;
 
 using model_answers = std::vector<audit::bounded_answer>;
 
-constexpr std::size_t most_places = 4;  // places that the text lists for one open question
+constexpr std::size_t most_places = 4;  // places that the text lists for one open question, or functions
 
 struct totals {
   std::size_t functions = 0, judged = 0, waits = 0, clocks = 0, faults = 0, doubts = 0;
@@ -47,7 +49,7 @@ totals count(const audit::audited_file& all) {
   for (const auto& part : all.parts)
     for (const auto& r : part.reports) {
       ++sum.functions;
-      sum.judged += !r.waits.empty() || r.clocks > 1 || !r.findings.empty();
+      sum.judged += r.has_judged();
       sum.waits += r.waits.size();
       sum.clocks += r.clocks;
       for (const auto& f : r.findings) ++(f.how == severity::fault ? sum.faults : sum.doubts);
@@ -55,9 +57,18 @@ totals count(const audit::audited_file& all) {
   return sum;
 }
 
+// A line for each of the first ones.
+std::string first_of(const std::vector<std::string>& all, std::string_view indent) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), most_places); ++i)
+    text += fmt::format("{}{}\n", indent, all[i]);
+  if (all.size() > most_places) text += fmt::format("{}and {} more\n", indent, all.size() - most_places);
+  return text;
+}
+
 std::string text_of(const audit::function& f, const audit::report& r) {
-  std::string text = fmt::format("\n  {}: {} on memory, {}", f.name, counted(r.waits.size(), "wait"),
-                                 counted(r.flags, "flag"));
+  std::string text = fmt::format("\n  {}: {} on memory, {}", demangled(f.name),
+                                 counted(r.waits.size(), "wait"), counted(r.flags, "flag"));
   if (r.clocks != 0) text += fmt::format(", {}", counted(r.clocks, "clock read"));
   text += "\n";
   for (const auto& one : r.findings)
@@ -65,10 +76,23 @@ std::string text_of(const audit::function& f, const audit::report& r) {
                         one.what);
   for (const auto& one : r.not_known) {
     text += fmt::format("    not known: {}\n", one.what);
-    for (std::size_t i = 0; i < std::min(one.at.size(), most_places); ++i)
-      text += fmt::format("      {}\n", place(f, one.at[i]));
-    if (one.at.size() > most_places) text += fmt::format("      and {} more\n", one.at.size() - most_places);
+    std::vector<std::string> places;
+    for (const std::size_t at : one.at) places.push_back(place(f, at));
+    text += first_of(places, "      ");
   }
+  return text;
+}
+
+// The functions in which there was nothing to judge, by the reason.
+std::string not_judged(const audit::audited_file& all) {
+  std::map<std::string, std::set<std::string>> names;
+  for (const auto& part : all.parts)
+    for (std::size_t i = 0; i < part.reports.size(); ++i)
+      if (const auto& why = part.reports[i].not_judged; !why.empty())
+        names[why].insert(demangled(part.functions[i].name));
+  std::string text;
+  for (const auto& [why, some] : names)
+    text += fmt::format("not judged: {}\n{}", why, first_of({some.begin(), some.end()}, "  "));
   return text;
 }
 
@@ -106,8 +130,10 @@ json json_of(const audit::function& f, const audit::report& r) {
                         {"why", one.broken->why},
                         {"instead", one.broken->instead}});
   for (const auto& one : r.not_known) not_known.push_back({{"what", one.what}, {"at", places(f, one.at)}});
-  return {{"name", f.name},     {"waits", places(f, polls)}, {"flags", r.flags},
-          {"clocks", r.clocks}, {"findings", findings},      {"not_known", not_known}};
+  json made{{"name", f.name},     {"waits", places(f, polls)}, {"flags", r.flags},
+            {"clocks", r.clocks}, {"findings", findings},      {"not_known", not_known}};
+  if (!r.not_judged.empty()) made["not_judged"] = r.not_judged;
+  return made;
 }
 
 json json_of(const audit::bounded_answer& one) {
@@ -203,6 +229,7 @@ int audit_command(const options& asked) {
     tell("\n");
   }
   for (const auto& sentence : all.not_known) tell("not known: {}\n", sentence);
+  tell("{}", not_judged(all));
   tell_answers(model);
   tell("{}{}", summary(sum), rules_of(all));
   return code;

@@ -1,13 +1,11 @@
 #include "src/audit/bounded_question.hpp"
 
 #include <chrono>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
+#include "src/base/demangled.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/units.hpp"
 
@@ -48,11 +46,7 @@ struct contract {
 };
 
 std::optional<contract> contract_of(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0) return std::nullopt;
-  const std::string said = text.get();
+  const std::string said = demangled(mangled);
   const std::size_t begin = said.find(of_two_rounds), end = said.rfind(">(");
   if (begin == std::string::npos || end == std::string::npos) return std::nullopt;
   const std::string inner = said.substr(begin + of_two_rounds.size(), end - begin - of_two_rounds.size());

@@ -351,6 +351,7 @@ report audit_function(const function& f, const assumptions& a) {
                      f.architecture / 10, f.architecture % 10),
          {}});
   look_at_clocks(f, made);
+  if (!made.has_judged()) made.not_judged = why_none_waits(code);
   if (code.is_tired()) made.not_known.push_back({"the rest of this function: it goes too many ways", {}});
   return made;
 }

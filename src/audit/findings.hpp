@@ -55,6 +55,9 @@ struct report {
   std::size_t clocks = 0;  // reads of the SM's cycle counter
   std::vector<finding> findings;
   std::vector<open_question> not_known;
+  std::string not_judged;  // why nothing was judged; empty: something was
+
+  bool has_judged() const { return !waits.empty() || clocks > 1 || !findings.empty(); }
 };
 
 report audit_function(const function&, const assumptions&);

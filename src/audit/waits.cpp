@@ -216,6 +216,21 @@ std::optional<std::size_t> read_for(const flow& code, std::size_t branch, const 
 
 std::vector<waiting_loop> waiting_loops(const flow& code) { return search(code).all(); }
 
+std::string why_none_waits(const flow& code) {
+  if (code.loops().empty()) return "no loop (calls are not followed)";
+  bool any_reads = false, all_work = true;
+  for (const loop& l : code.loops()) {
+    if (!code.spend(2 * l.body.size())) break;
+    if (!std::any_of(l.body.begin(), l.body.end(), [&](std::size_t at) { return may_poll(code[at]); }))
+      continue;
+    any_reads = true;
+    all_work = all_work && works(code, l);
+  }
+  if (!any_reads) return "no loop that reads global memory";
+  if (all_work) return "each loop that reads global memory stores data, too";
+  return "no loop that is left by what one address in global memory holds";
+}
+
 std::vector<endless_branch> endless_branches(const flow& code) {
   std::vector<endless_branch> found;
   for (const loop& l : code.loops()) {

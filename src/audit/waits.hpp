@@ -18,6 +18,8 @@ struct waiting_loop {
 // A loop waits if it reads one word of global memory repeatedly, and an exit depends only on that word, on
 // time, and on what does not change in the loop. A loop that stores ordinary data does not count as waiting.
 std::vector<waiting_loop> waiting_loops(const flow&);
+// Of a function without any such loop, what its loops lack.
+std::string why_none_waits(const flow&);
 
 // A branch that loops forever once taken, because it depends on a value that was read from memory before the
 // loop and is not read again. Where the loop has no way out, it is the branch that leads into it.

@@ -345,6 +345,22 @@ TEST(audit, takes_no_loop_for_a_wait_that_is_none) {
     }
 }
 
+TEST(audit, says_why_a_function_was_not_judged) {
+  const auto why = [](const char* kernel) { return report_of({{"code", ptx()}}, kernel).not_judged; };
+  EXPECT_EQ(why("work_queue"), "each loop that reads global memory stores data, too");
+  EXPECT_EQ(why("walks_a_list"), "no loop that is left by what one address in global memory holds");
+  EXPECT_EQ(why("sound_fences"), "");
+  EXPECT_EQ(why("clocks_around_a_load"), "");
+  EXPECT_EQ(why("wrong_plain_poll"), "") << "it has a finding";
+  const std::string head = ".version 9.0\n.visible .entry k(){\n.reg .b32 %r<3>;\n.reg .pred %p1;\n";
+  EXPECT_EQ(report_of({{"code", head + "ret;\n}\n"}}, "k").not_judged, "no loop (calls are not followed)");
+  EXPECT_EQ(report_of({{"code", head + "L:\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra L;\n"
+                                       "ret;\n}\n"}},
+                      "k")
+                .not_judged,
+            "no loop that reads global memory");
+}
+
 // --- clocks
 
 TEST(audit, compares_where_the_clock_is_read) {

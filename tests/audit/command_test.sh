@@ -27,6 +27,13 @@ expect 0 'not known: whether another GPU takes part' "$mgsync" audit "$made/wron
 expect 3 'flag-scope' "$mgsync" audit --across-gpus "$made/wrong_gpu_scope.ptx"
 expect 0 '0 faults, 2 doubts' "$mgsync" audit "$made/doubtful_equality.ptx"
 expect 4 'nothing to judge' "$mgsync" audit "$made/work_queue.ptx"
+expect 4 'not judged: each loop that reads global memory stores data' "$mgsync" audit "$made/work_queue.ptx"
+# Functions that were not judged, by the names that they have in the source.
+sed 's/work_queue/_Z8my_queuePj/' "$made/work_queue.ptx" | cat "$made/sound_fences.ptx" - > "$made/both.ptx"
+expect 0 '^  my_queue(unsigned int\*)$' "$mgsync" audit "$made/both.ptx"
+expect 0 '"not_judged": "each loop' "$mgsync" audit "$made/both.ptx" --json -
+for i in 1 2 3 4 5 6; do sed "s/work_queue/queue$i/" "$made/work_queue.ptx"; done > "$made/six.ptx"
+expect 4 '^  and 2 more$' "$mgsync" audit "$made/six.ptx"
 expect 3 'clock-not-waited' "$mgsync" audit barriers_90.ptx barriers_90.cubin
 head -c 300 barriers_90.cubin > "$made/cut.cubin"
 expect 2 'cut.cubin: .*accepted: PTX, a cubin' "$mgsync" audit "$made/cut.cubin"
