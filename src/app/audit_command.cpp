@@ -34,11 +34,6 @@ struct totals {
 
 std::string_view name_of(severity how) { return how == severity::fault ? "fault" : "doubt"; }
 
-std::string place(const audit::function& f, std::size_t at) {
-  const auto& s = f.steps[at];
-  return f.is_text ? fmt::format("line {}: {}", s.at, s.text) : fmt::format("{:#x}: {}", s.at, s.text);
-}
-
 // Whether the report has nothing to show: no waits, no timed code, no findings and no open questions.
 bool says_nothing(const audit::report& r) {
   return r.waits.empty() && r.clocks < 2 && r.findings.empty() && r.not_known.empty();
@@ -112,8 +107,11 @@ std::string rules_of(const audit::audited_file& all) {
 
 json places(const audit::function& f, const std::vector<std::size_t>& steps) {
   json all = json::array();
-  for (const std::size_t at : steps)
-    all.push_back({{f.is_text ? "line" : "address", f.steps[at].at}, {"text", f.steps[at].text}});
+  for (const std::size_t at : steps) {
+    const auto& s = f.steps[at];
+    all.push_back({{f.is_text ? "line" : "address", s.at}, {"text", s.text}});
+    if (!s.source.empty()) all.back()["source"] = s.source;
+  }
   return all;
 }
 

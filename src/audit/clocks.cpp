@@ -29,10 +29,6 @@ std::string_view work_of(const step& s) {
 }
 bool is_way(const step& s) { return s.what == kind::branch || s.what == kind::call || s.what == kind::end; }
 
-std::string place(const function& f, std::size_t at) {
-  return fmt::format("{:#x}: {}", f.steps[at].at, f.steps[at].text);
-}
-
 // Between each two reads, in the order of the text. Nothing: ways part there.
 struct stretch {
   std::set<std::string_view> work;

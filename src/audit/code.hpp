@@ -73,6 +73,7 @@ struct step {
   bool if_not = false;
   std::vector<std::size_t> next;  // steps that may follow
   std::uint64_t at = 0;           // the line of the text, or the byte of the function's code
+  std::string source;             // "flag.cu:7", where PTX says it
   std::string text;
 };
 
@@ -85,6 +86,9 @@ struct function {
   std::vector<step> steps;
   std::vector<std::string> not_known;  // a sentence for each part that could not be read
 };
+
+// A step as it is named in sentences: "line 69 (flag.cu:7): ld.global.u64 ...", "0x150: BRA".
+std::string place(const function&, std::size_t at);
 
 // The most instructions of a function, and the most functions of a file, that are examined.
 inline constexpr std::size_t most_steps = 200'000, most_functions = 20'000;

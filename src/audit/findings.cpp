@@ -319,11 +319,7 @@ class orders {
                        : ""));
   }
 
-  std::string place(std::size_t at) const {
-    const step& s = code_[at];
-    return code_.of().is_text ? fmt::format("line {}: {}", s.at, s.text)
-                              : fmt::format("{:#x}: {}", s.at, s.text);
-  }
+  std::string place(std::size_t at) const { return audit::place(code_.of(), at); }
 
   const flow& code_;
   const assumptions& assumed_;

@@ -1,6 +1,7 @@
 // PTX of any kernel: unlike src/models/ptx/kernel.hpp, which is for running a barrier's and refuses what it
 // does not know, this accepts everything with the syntax of PTX.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,8 @@ constexpr std::size_t longest_shown = 160;
 // Makes of one function's text what the audit looks at.
 class translation {
  public:
-  translation(ptx::function_text& of, function& made) : of_(of), made_(made) {
+  translation(ptx::function_text& of, const std::map<int, std::string>& files, function& made)
+      : of_(of), files_(files), made_(made) {
     for (const auto& one : of.statements) instruction(one);
     if (of.is_cut)
       made_.not_known.push_back(fmt::format("what stands behind its first {} instructions", most_steps));
@@ -57,6 +59,8 @@ class translation {
     step s;
     s.at = static_cast<std::uint64_t>(from.line);
     s.text = ptx::in_one_line(from.whole, longest_shown);
+    if (const auto file = files_.find(from.file); file != files_.end() && from.source_line != 0)
+      s.source = fmt::format("{}:{}", file->second, from.source_line);
     s.if_not = from.if_not;
     s.condition = of_.reg(from.condition, from.braces).value_or(-1);
     if (s.condition >= 0) s.reads.push_back(s.condition);
@@ -119,6 +123,7 @@ class translation {
   };
 
   ptx::function_text& of_;
+  const std::map<int, std::string>& files_;
   function& made_;
   std::vector<jump> jumps_;
 };
@@ -130,10 +135,17 @@ std::string_view to_string(reach r) {
   return words[static_cast<std::size_t>(r)];
 }
 
+std::string place(const function& f, std::size_t at) {
+  const step& s = f.steps[at];
+  if (!f.is_text) return fmt::format("{:#x}: {}", s.at, s.text);
+  return fmt::format("line {}{}: {}", s.at, s.source.empty() ? "" : fmt::format(" ({})", s.source), s.text);
+}
+
 std::vector<function> read_ptx(std::string_view text) {
   if (without_comments(text).find(".version") == std::string::npos)
     throw usage_error("PTX, line 1: there is no .version, with which every text in PTX begins");
   std::vector<function> found;
+  const auto files = ptx::source_files(text);
   ptx::text_reader reader(text, most_steps);
   while (auto one = reader.next()) {
     if (found.size() == most_functions)
@@ -141,7 +153,7 @@ std::vector<function> read_ptx(std::string_view text) {
     function& made = found.emplace_back();
     made.name = one->name;
     made.is_kernel = one->is_kernel;
-    translation(*one, made);
+    translation(*one, files, made);
   }
   return found;
 }

@@ -28,6 +28,11 @@ expect 3 'flag-scope' "$mgsync" audit --across-gpus "$made/wrong_gpu_scope.ptx"
 expect 0 '0 faults, 2 doubts' "$mgsync" audit "$made/doubtful_equality.ptx"
 expect 4 'nothing to judge' "$mgsync" audit "$made/work_queue.ptx"
 expect 4 'not judged: each loop that reads global memory stores data' "$mgsync" audit "$made/work_queue.ptx"
+# Where nvcc -lineinfo wrote it, the line of the source is named, too; .file may stand behind the functions.
+awk '/st.relaxed.sys/ { print ".loc 1 31 3, function_name $L__info, inlined_at 1 90 5" } { print }
+  END { print "  .file 1 \"/home/me/kernels/flag.cu\"" }' "$made/wrong_relaxed_start.ptx" > "$made/located.ptx"
+expect 3 'line [0-9]* (flag.cu:31): st.relaxed.sys' "$mgsync" audit "$made/located.ptx"
+expect 3 '"source": "flag.cu:31"' "$mgsync" audit "$made/located.ptx" --json -
 # Functions that were not judged, by the names that they have in the source.
 sed 's/work_queue/_Z8my_queuePj/' "$made/work_queue.ptx" | cat "$made/sound_fences.ptx" - > "$made/both.ptx"
 expect 0 '^  my_queue(unsigned int\*)$' "$mgsync" audit "$made/both.ptx"

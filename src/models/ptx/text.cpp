@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,17 @@ constexpr unsigned deepest = 60;
 constexpr std::size_t most_ranges = 200;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+// Those that the text begins with; 0 for one that is not there.
+std::pair<int, int> two_numbers(std::string_view text) {
+  int found[2] = {};
+  for (int& one : found) {
+    text = trimmed(text);
+    text.remove_prefix(static_cast<std::size_t>(
+        std::from_chars(text.data(), text.data() + text.size(), one).ptr - text.data()));
+  }
+  return {found[0], found[1]};
+}
 
 class body_reader {
  public:
@@ -72,9 +85,12 @@ class body_reader {
   }
   // .loc and .file end with their line.
   bool whole_line() {
-    const auto rest = text_.substr(at_, 5);
-    if (rest.substr(0, 4) != ".loc" && rest != ".file") return false;
-    skip_to(std::min(text_.find('\n', at_), text_.size()));
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    const auto line = text_.substr(at_, end - at_);
+    const bool is_place = line.starts_with(".loc");
+    if (!is_place && !line.starts_with(".file")) return false;
+    if (is_place) std::tie(file_, source_line_) = two_numbers(line.substr(4));
+    skip_to(end);
     return true;
   }
 
@@ -86,6 +102,8 @@ class body_reader {
     statement s;
     s.whole = s.text = trimmed(text_.substr(at_, end - at_));
     s.line = line_;
+    s.file = file_;
+    s.source_line = source_line_;
     s.braces = inner_;
     skip_to(end + 1);
     if (s.whole.empty()) return;
@@ -126,7 +144,7 @@ class body_reader {
   int& line_;
   std::size_t most_;
   function_text& made_;
-  int inner_ = -1;
+  int inner_ = -1, file_ = 0, source_line_ = 0;
   unsigned depth_ = 0;
 };
 
@@ -164,6 +182,18 @@ std::optional<int> function_text::reg(std::string_view named, int in) {
       if (of == stem && number < count) return scope.registers[key] = registers++;
   }
   return std::nullopt;
+}
+
+std::map<int, std::string> source_files(std::string_view text) {
+  std::map<int, std::string> found;
+  while (!text.empty()) {
+    const auto line = trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    if (!line.starts_with(".file")) continue;
+    const auto name = line.substr(0, line.rfind('"'));
+    found[two_numbers(line.substr(5)).first] = name.substr(name.find_last_of("\"/") + 1);
+  }
+  return found;
 }
 
 std::optional<std::size_t> function_text::label(std::string_view named, int in) const {

@@ -23,7 +23,8 @@ struct statement {
   std::string_view opcode;                 // "bra"
   std::vector<std::string_view> operands;  // "$L__1"
   int line = 0;
-  int braces = 0;  // in which it stands: index of function_text::scopes
+  int file = 0, source_line = 0;  // of the source, by the last .loc; 0: there was none
+  int braces = 0;                 // in which it stands: index of function_text::scopes
 };
 
 // A pair of braces, and what is declared in them.
@@ -65,6 +66,9 @@ class text_reader {
   std::size_t at_ = 0;
   int line_ = 1;
 };
+
+// The files that .loc numbers, without their folders.
+std::map<int, std::string> source_files(std::string_view text);
 
 bool is_word(char);
 // Splits at commas outside of brackets; an empty text has no parts.
