@@ -51,10 +51,11 @@ struct step {
   reach scope = reach::none;
   change changes = change::other;
   comparison compares = comparison::none;
-  bool is_constant = false;  // its result is an immediate
-  bool puts_zero = false;    // stores 0, or its result is 0
-  bool copies = false;       // its result is the register that it reads, or an address that means the same
-  bool computes = false;     // its result depends only on the registers that it reads
+  bool is_constant = false;     // its result is an immediate
+  bool puts_zero = false;       // stores 0, or its result is 0
+  bool puts_predicate = false;  // mov.pred
+  bool copies = false;          // its result is the register that it reads, or an address that means the same
+  bool computes = false;        // its result depends only on the registers that it reads
   pattern bits = pattern::unknown;
   std::int64_t number = 0;    // of the pattern; chosen: the bits of both, if both are numbers
   std::int64_t common = 0;    // chosen: the bits that both numbers have

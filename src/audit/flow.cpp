@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace mgsync::audit {
 namespace {
@@ -290,14 +291,14 @@ std::set<std::size_t> flow::read_from(std::size_t at, int reg) const { return al
 
 std::vector<bool> flow::stable(const loop& l, loads how) const {
   const auto registers = static_cast<std::size_t>(of_->registers);
-  if (!spend(registers / 8 + l.body.size())) return std::vector<bool>(registers, false);
-  std::vector<unsigned> left(registers, 0);  // steps of the loop that write it and may change it
+  if (!spend(registers / 64 + l.body.size())) return std::vector<bool>(registers, false);
+  std::unordered_map<int, unsigned> left;  // by register: steps of the loop that write it and may change it
   std::vector<bool> is(registers, true);
   std::map<int, std::vector<std::size_t>> readers;
   std::vector<unsigned> unsettled(l.body.size(), 0);
   for (const std::size_t at : l.body)
     for (const int r : (*this)[at].writes) {
-      ++left[static_cast<std::size_t>(r)];
+      ++left[r];
       is[static_cast<std::size_t>(r)] = false;
     }
   std::vector<std::size_t> ready;
@@ -317,7 +318,7 @@ std::vector<bool> flow::stable(const loop& l, loads how) const {
     const std::size_t i = ready.back();
     ready.pop_back();
     for (const int r : (*this)[l.body[i]].writes) {
-      if (--left[static_cast<std::size_t>(r)] != 0) continue;
+      if (--left[r] != 0) continue;
       is[static_cast<std::size_t>(r)] = true;
       for (const std::size_t reader : readers[r])
         if (unsettled[reader] != ~0U && --unsettled[reader] == 0) ready.push_back(reader);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "src/audit/code.hpp"
+#include "src/audit/registers.hpp"
 #include "src/base/errors.hpp"
 #include "src/probes/machine_code/cubin.hpp"
 #include "src/probes/machine_code/opcodes.hpp"
@@ -64,7 +65,7 @@ bool computes(std::string_view name) {
 void describe(step& s, const instruction& i) {
   const auto name = i.name();
   describe_access(s, i);
-  s.computes = computes(name);
+  s.computes = computes(name) && !machine_code::reads_uniform_predicate(i);
   s.meets_lanes = name == "SHFL" || name == "VOTE" || name == "MATCH" || name == "REDUX";
   s.marks = i.write_scoreboard();
   s.waits_for = i.wait_mask();
@@ -106,8 +107,14 @@ void describe(step& s, const instruction& i) {
   }
 }
 
+// Those of which no more is known than that they write a register: FSET, arithmetic of halves, F2FP, minima
+// of halves, roundings and BMOV.
+constexpr std::uint32_t write_a_register[] = {0x00a, 0x030, 0x031, 0x032, 0x03e, 0x046, 0x104, 0x113, 0x155};
+
 void operands_of(step& s, const instruction& i) {
   const auto found = machine_code::operands_of(i);
+  if (!found.known && std::ranges::find(write_a_register, i.opcode() & 0x1ff) != std::end(write_a_register))
+    s.writes.push_back(static_cast<int>(i.bits(16, 8)));
   for (const auto& r : found.writes) s.writes.push_back(number_of(r));
   for (const auto& r : found.reads) s.reads.push_back(number_of(r));
   if (i.guard() != machine_code::true_predicate || i.guard_negated()) {
@@ -143,8 +150,8 @@ void connect(function& made, const std::vector<instruction>& code) {
     step& s = steps[at];
     const bool ends = s.what == step::kind::branch || s.what == step::kind::end;
     // A branch may have a condition of its own besides its guard.
-    const bool may_go_on = s.condition >= 0 || (s.what == step::kind::branch &&
-                                                code[at].bits(87, 3) != machine_code::true_predicate);
+    const auto own = s.what == step::kind::branch ? code[at].bits(87, 3) : machine_code::true_predicate;
+    const bool may_go_on = s.condition >= 0 || own != machine_code::true_predicate;
     if ((!ends || may_go_on) && at + 1 < steps.size()) s.next.push_back(at + 1);
     if (s.what != step::kind::branch) continue;
     const auto offset = code[at].branch_offset(made.architecture);
@@ -152,10 +159,9 @@ void connect(function& made, const std::vector<instruction>& code) {
     if (offset && target >= 0 && target < static_cast<std::int64_t>(steps.size()))
       s.next.push_back(static_cast<std::size_t>(target));
     else made.not_known.push_back(fmt::format("{:#x}: where this goes: {}", s.at, s.text));
-    if (s.condition < 0 && may_go_on) {
-      s.condition = predicate(code[at].bits(87, 3));
-      s.reads.push_back(s.condition);
-    }
+    if (own == machine_code::true_predicate) continue;
+    s.reads.push_back(predicate(own));
+    if (s.condition < 0) s.condition = s.reads.back();
   }
 }
 
@@ -186,6 +192,7 @@ std::vector<function> read_machine_code(std::span<const std::byte> cubin) {
     if (f.code.size() > most_steps)
       made.not_known.push_back(fmt::format("what stands behind its first {} instructions", most_steps));
     connect(made, f.code);
+    separate_values(made);
     all.push_back(std::move(made));
   }
   return all;

@@ -134,6 +134,7 @@ void describe_ptx(step& s, const opcode& name, const texts& operands) {
                  : name.second() == "ne" ? step::comparison::unequal
                                          : step::comparison::other;
   describe_bits(s, name, operands);
+  s.puts_predicate = name.first() == "mov" && name.has("pred");
   s.copies = operands.size() == 2 && (name.first() == "mov" || name.first() == "cvta");
   if (name.first() == "mov" && operands.size() == 2 && is_number(operands[1])) {
     s.is_constant = true;

@@ -37,6 +37,13 @@ bool holds_still(const std::vector<int>& registers, const std::vector<bool>& sta
                      [&](int r) { return stable[static_cast<std::size_t>(r)]; });
 }
 
+// The steps whose values decide whether the branch is taken. In machine code it may go by two predicates.
+std::set<std::size_t> deciding_values(const flow& code, std::size_t branch, const loop* within) {
+  std::set<std::size_t> found;
+  for (const int r : code[branch].reads) found.merge(code.values(r, within));
+  return found;
+}
+
 class search {
  public:
   explicit search(const flow& code) : code_(code) {}
@@ -79,7 +86,7 @@ class search {
       const step& s = code_[at];
       if (s.condition < 0 || s.what != kind::branch) continue;
       if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return l.has(n); })) continue;
-      const auto from = code_.values(s.condition, &l);
+      const auto from = deciding_values(code_, at, &l);
       if (from.count(poll) == 0 || is_counted(l, from, poll)) continue;
       if (!p.strong && (counts(from) || has_time(from) || is_bound(l, from, poll, in_place))) continue;
       made.deciding.push_back(at);
@@ -162,8 +169,8 @@ namespace {
 // What decides at this branch is made anew in each turn, before it: a register that comes from the turn
 // before may hold something else in the first.
 bool same_in_the_first_turn(const flow& code, const loop& l, std::size_t branch) {
-  auto from = code.sources(code[branch].condition, &l);
-  from.insert(branch);
+  std::set<std::size_t> from{branch};
+  for (const int r : code[branch].reads) from.merge(code.sources(r, &l));
   for (const std::size_t reader : from)
     for (const int r : code[reader].reads)
       if (!code.spend(code.writers(r).size())) return false;
@@ -178,7 +185,7 @@ bool same_in_the_first_turn(const flow& code, const loop& l, std::size_t branch)
 bool are_stable(const flow& code, const loop& l, const std::vector<std::size_t>& branches) {
   const auto stable = code.stable(l);
   return std::all_of(branches.begin(), branches.end(), [&](std::size_t at) {
-    return code[at].condition >= 0 && stable[static_cast<std::size_t>(code[at].condition)] &&
+    return code[at].condition >= 0 && holds_still(code[at].reads, stable) &&
            same_in_the_first_turn(code, l, at);
   });
 }
@@ -204,11 +211,25 @@ std::vector<std::size_t> ways_into(const flow& code, const loop& l) {
   return {deciding.begin(), deciding.end()};
 }
 
-// The last access to memory, outside of the loop, whose value decides at this branch.
+// The last access to memory, outside of the loop, whose value decides at this branch. A register that holds
+// something else there than elsewhere is followed to where it was written for this.
 std::optional<std::size_t> read_for(const flow& code, std::size_t branch, const loop& l) {
   std::optional<std::size_t> read;
-  for (const std::size_t at : code.values(code[branch].condition, nullptr))
-    if (touches_memory(code[at]) && !l.has(at) && (!read || at < branch)) read = at;
+  std::set<std::size_t> seen{branch};
+  std::vector<std::size_t> open{branch};
+  while (!open.empty() && !code.is_tired()) {
+    const step& s = code[open.back()];
+    const std::size_t reader = open.back();
+    open.pop_back();
+    if (reader != branch && touches_memory(s)) {
+      if (!l.has(reader) && (!read || reader < branch)) read = std::max(read.value_or(0), reader);
+      continue;
+    }
+    for (const int r : s.reads)
+      if (std::find(s.address.begin(), s.address.end(), r) == s.address.end())
+        for (const std::size_t writer : code.written_for(reader, r))
+          if (seen.insert(writer).second) open.push_back(writer);
+  }
   return read;
 }
 

@@ -19,8 +19,8 @@ void constants::pass(const step& s) {
   for (const int r : s.writes) {
     const auto copied =
         s.copies && !s.is_constant && s.reads.size() == 1 ? known_.find(s.reads.front()) : known_.end();
-    const bool is_known =
-        s.condition < 0 && s.writes.size() == 1 && (s.is_constant || copied != known_.end());
+    const bool is_known = s.puts_predicate && s.condition < 0 && s.writes.size() == 1 &&
+                          (s.is_constant || copied != known_.end());
     if (is_known) known_[r] = s.is_constant ? !s.puts_zero : copied->second;
     else known_.erase(r);
   }

@@ -229,11 +229,13 @@ TEST(audit, notices_each_half_that_is_left_out_of_a_sound_barrier) {
 }
 
 TEST(audit, takes_what_is_read_for_an_address_or_as_a_bound_for_no_poll) {
-  for (const char* kernel : {"sound_flags_in_memory", "sound_bound_in_memory"}) {
-    EXPECT_EQ(found(ptx(), kernel), words{}) << kernel;
-    EXPECT_EQ(report_of({{"code", ptx()}}, kernel).waits.size(), 1u) << kernel;
+  for (const auto* bytes : {&ptx(), &cubin()}) {
+    for (const char* kernel : {"sound_flags_in_memory", "sound_bound_in_memory", "sound_gives_up"}) {
+      EXPECT_EQ(found(*bytes, kernel), words{}) << kernel;
+      EXPECT_EQ(report_of({{"code", *bytes}}, kernel).waits.size(), 1u) << kernel;
+    }
+    EXPECT_EQ(found(*bytes, "wrong_flags_in_memory"), words{"fault acquire"});
   }
-  EXPECT_EQ(found(ptx(), "wrong_flags_in_memory"), words{"fault acquire"});
   const auto ordinary = changed(ptx(), "sound_flags_in_memory", "ld.acquire.sys.global.u32", "ld.global.u32");
   EXPECT_EQ(found(ordinary, "sound_flags_in_memory").count("fault ordinary-poll"), 1u);
 }
@@ -338,7 +340,7 @@ TEST(audit, blames_no_branch_whose_two_ways_come_to_the_loop) {
 }
 
 TEST(audit, takes_no_loop_for_a_wait_that_is_none) {
-  for (const char* kernel : {"work_queue", "largest_of", "walks_a_list"})
+  for (const char* kernel : {"work_queue", "largest_of", "walks_a_list", "counts_far"})
     for (const auto* bytes : {&ptx(), &cubin()}) {
       const auto r = report_of({{"code", *bytes}}, kernel);
       EXPECT_TRUE(r.waits.empty() && r.findings.empty()) << kernel;

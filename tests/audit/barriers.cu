@@ -298,6 +298,13 @@ extern "C" __global__ void walks_a_list(word** head, word* out) {
   *out = count;
 }
 
+// What it counts to was read once, and is compared with in two halves.
+extern "C" __global__ void counts_far(const long long* n, long long* out) {
+  const long long last = *n;
+#pragma unroll 1
+  for (word i = threadIdx.x; i < last; i += blockDim.x) out[i] = i;
+}
+
 // --- clocks
 
 extern "C" __global__ void clocks_around_a_load(const word* data, long long* out, word* kept) {
@@ -432,4 +439,11 @@ extern "C" __global__ void sound_bound_in_memory(word* count, const word* epoch_
   atomicAdd(&of_block, payload[threadIdx.x + 1]);
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd(sum, of_block);
+}
+
+// Gives up after some turns: machine code leaves the loop by two predicates in one branch.
+extern "C" __global__ void sound_gives_up(const word* flag, const word* payload, word* out, word n) {
+  word seen = 0;
+  for (int i = 0; i < 1'000'000 && seen < n; ++i) seen = load_acquire(flag);
+  out[threadIdx.x] = payload[threadIdx.x];
 }

@@ -14,7 +14,9 @@ namespace {
 //   b second operand: register (32 to 39), uniform register, number or constant, as the form says
 //   c third operand: register (64 to 71), or in its place what the form says
 //   B, C the same where plain operands are uniform registers
-//   P, Q predicates written (81 to 83, 84 to 86)   p predicate read (87 to 89)
+//   P, Q predicates written (81 to 83, 84 to 86)   p, q predicates read (87 to 89, 77 to 79)
+//   x predicate read (68 to 70): of what a comparison of 64 bits goes on from
+//   m, n predicates written, read: those of a number's bits (32 to 38), of one register all
 //   - nothing but the guard                        ? not written down
 struct row {
   std::uint16_t opcode;
@@ -34,14 +36,14 @@ constexpr row exact[] = {
 
 // By the low 9 bits: the forms have one name.
 constexpr row by_base[] = {
-    {0x002, "MOV", "db"},      {0x003, "P2R", "?"},           {0x004, "R2P", "?"},
+    {0x002, "MOV", "db"},      {0x003, "P2R", "dan"},         {0x004, "R2P", "am"},
     {0x005, "CS2R", "w"},      {0x006, "VOTE", "dPp"},        {0x007, "SEL", "dabp"},
     {0x008, "FSEL", "dabp"},   {0x009, "FMNMX", "dabp"},      {0x00a, "FSET", "?"},
-    {0x00b, "FSETP", "abPQp"}, {0x00c, "ISETP", "abPQp"},     {0x010, "IADD3", "dabcPQ"},
-    {0x011, "LEA", "dabcP"},   {0x012, "LOP3", "dabcP"},      {0x013, "IABS", "db"},
+    {0x00b, "FSETP", "abPQp"}, {0x00c, "ISETP", "abPQpx"},    {0x010, "IADD3", "dabcPQpq"},
+    {0x011, "LEA", "dabcPp"},  {0x012, "LOP3", "dabcP"},      {0x013, "IABS", "db"},
     {0x016, "PRMT", "dabc"},   {0x017, "IMNMX", "dabp"},      {0x019, "SHF", "dabc"},
-    {0x01a, "SGXT", "dab"},    {0x01c, "PLOP3", "PQp"},       {0x020, "FMUL", "dab"},
-    {0x021, "FADD", "dab"},    {0x023, "FFMA", "dabc"},       {0x024, "IMAD", "dabc"},
+    {0x01a, "SGXT", "dab"},    {0x01c, "PLOP3", "PQpqx"},     {0x020, "FMUL", "dab"},
+    {0x021, "FADD", "dab"},    {0x023, "FFMA", "dabc"},       {0x024, "IMAD", "dabcp"},
     {0x025, "IMAD", "wabc"},   {0x026, "IDP", "dabc"},        {0x027, "IMAD", "dabc"},
     {0x028, "DMUL", "wab"},    {0x029, "DADD", "wac"},        {0x02a, "DSETP", "abPQp"},
     {0x02b, "DFMA", "wabc"},   {0x030, "HADD2", "?"},         {0x031, "HFMA2", "?"},
@@ -98,6 +100,12 @@ void add_several(std::vector<register_name>& list, std::uint32_t first, unsigned
   for (unsigned k = 0; k < count; ++k) add(list, file::general, first + k);
 }
 
+void add_masked(std::vector<register_name>& list, const instruction& i) {
+  const std::uint32_t mask = i.form() == 4 ? i.bits(32, 7) : 0x7f;
+  for (std::uint32_t k = 0; k < true_predicate; ++k)
+    if ((mask >> k & 1) != 0) add(list, file::predicate, k);
+}
+
 // The second and third operands. A form with something else than a register puts it into the second's place,
 // and the register that is left into the third's.
 void add_second_and_third(operands& found, const instruction& i, bool second, bool third, file plain) {
@@ -119,6 +127,12 @@ void add_second_and_third(operands& found, const instruction& i, bool second, bo
 std::string_view opcode_name(std::uint32_t opcode) {
   const row* r = find(opcode);
   return r == nullptr ? std::string_view{} : r->name;
+}
+
+bool reads_uniform_predicate(const instruction& i) {
+  const auto name = i.name();
+  return (name == "PLOP3" && i.bits(67, 1) != 0) || name == "USEL" ||
+         (name.starts_with('U') && i.guard() != true_predicate);
 }
 
 operands operands_of(const instruction& i) {
@@ -147,6 +161,12 @@ operands operands_of(const instruction& i) {
     case 'P': add(found.writes, file::predicate, i.bits(81, 3)); break;
     case 'Q': add(found.writes, file::predicate, i.bits(84, 3)); break;
     case 'p': add(found.reads, file::predicate, i.bits(87, 3)); break;
+    case 'q': add(found.reads, file::predicate, i.bits(77, 3)); break;
+    case 'm': add_masked(found.writes, i); break;
+    case 'n': add_masked(found.reads, i); break;
+    case 'x':
+      if (!reads_uniform_predicate(i)) add(found.reads, file::predicate, i.bits(68, 3));
+      break;
     default: break;
     }
   }

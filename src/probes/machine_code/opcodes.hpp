@@ -27,5 +27,7 @@ struct operands {
 
 std::string_view opcode_name(std::uint32_t opcode);  // of 12 bits; empty where the table does not have it
 operands operands_of(const instruction&);
+// Uniform predicates, a file of their own, are not among the operands.
+bool reads_uniform_predicate(const instruction&);
 
 }  // namespace mgsync::machine_code

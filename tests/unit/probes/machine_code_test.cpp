@@ -1,5 +1,6 @@
 // The reader of machine code and the code check, on instruction words as ptxas wrote them (compute
 // capability 9.0) in a cubin that is put together here: what runs where there is no nvcc.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -137,6 +138,18 @@ TEST(operands, are_those_that_the_disassembler_prints) {
   EXPECT_EQ(adds.writes, (std::vector<register_name>{{register_name::file::general, 0}}));
   EXPECT_EQ(operands_of(add_doubles).writes.size(), 2u) << "a pair";
   EXPECT_FALSE(operands_of(unknown).known);
+  const auto reads_p0 = [](const instruction& i) {
+    const auto reads = operands_of(i).reads;
+    return std::ranges::count(reads, register_name{register_name::file::predicate, 0}) != 0;
+  };
+  // ISETP.GT.U32.AND and ISETP.GT.AND.EX P0, PT, R7, RZ, PT, P0
+  EXPECT_FALSE(reads_p0({0x000000275000720c, 0x000fc80003f04070}));
+  EXPECT_TRUE(reads_p0({0x000000ff0700720c, 0x000fda0003f04100}));
+  // PLOP3.LUT P2, PT, PT, PT, UP0, 0x80, 0x0: a uniform predicate is another one.
+  const instruction of_uniform{0x000000000000781c, 0x000fe20003f4f008};
+  EXPECT_FALSE(reads_p0(of_uniform));
+  EXPECT_TRUE(reads_uniform_predicate(of_uniform));
+  EXPECT_EQ(operands_of({0x0000000600007804, 0x010fe20000000000}).writes.size(), 2u) << "R2P PR, R0, 0x6";
 }
 
 TEST(cubin, what_is_none_is_said_to_be_none) {
