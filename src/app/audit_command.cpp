@@ -69,6 +69,12 @@ std::string text_of(const audit::function& f, const audit::report& r) {
   for (const auto& one : r.findings)
     text += fmt::format("    {}: {}\n      {}: {}\n", name_of(one.how), place(f, one.step), one.broken->name,
                         one.what);
+  std::vector<std::string> unbounded;
+  for (const auto& one : r.waits)
+    if (!one.has_bound) unbounded.push_back(place(f, one.poll));
+  if (!unbounded.empty())
+    text += "    note: no bound: this spins for ever where somebody does not come\n" +
+            first_of(unbounded, "      ");
   for (const auto& one : r.not_known) {
     text += fmt::format("    not known: {}\n", one.what);
     std::vector<std::string> places;
@@ -118,6 +124,8 @@ json places(const audit::function& f, const std::vector<std::size_t>& steps) {
 json json_of(const audit::function& f, const audit::report& r) {
   std::vector<std::size_t> polls;
   for (const auto& w : r.waits) polls.push_back(w.poll);
+  json waits = places(f, polls);
+  for (std::size_t i = 0; i < polls.size(); ++i) waits[i]["has_bound"] = r.waits[i].has_bound;
   json findings = json::array(), not_known = json::array();
   for (const auto& one : r.findings)
     findings.push_back({{"severity", name_of(one.how)},
@@ -128,8 +136,8 @@ json json_of(const audit::function& f, const audit::report& r) {
                         {"why", one.broken->why},
                         {"instead", one.broken->instead}});
   for (const auto& one : r.not_known) not_known.push_back({{"what", one.what}, {"at", places(f, one.at)}});
-  json made{{"name", f.name},     {"waits", places(f, polls)}, {"flags", r.flags},
-            {"clocks", r.clocks}, {"findings", findings},      {"not_known", not_known}};
+  json made{{"name", f.name},     {"waits", waits},       {"flags", r.flags},
+            {"clocks", r.clocks}, {"findings", findings}, {"not_known", not_known}};
   if (!r.not_judged.empty()) made["not_judged"] = r.not_judged;
   return made;
 }

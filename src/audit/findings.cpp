@@ -37,7 +37,7 @@ class orders {
     waits_ = waiting_loops(code_);
     for (const waiting_loop& w : waits_) {
       if (w.looks_beside) continue;
-      report_.waits.push_back({w.poll, w.of->head});
+      report_.waits.push_back({w.poll, w.of->head, w.has_bound});
       if (!code_[w.poll].strong)
         say(severity::fault, "ordinary-poll", w.poll, "the loop waits by an ordinary load");
       held_back(w);

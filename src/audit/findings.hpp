@@ -45,8 +45,9 @@ struct assumptions {
 };
 
 struct wait {
-  std::size_t poll = 0;  // the step that reads
-  std::size_t head = 0;  // of its loop
+  std::size_t poll = 0;    // the step that reads
+  std::size_t head = 0;    // of its loop
+  bool has_bound = false;  // false: nothing but the polled word ends it
 };
 
 struct report {

@@ -76,7 +76,7 @@ class search {
   // `in_place`: the registers whose values as addresses stay the same.
   waiting_loop as_wait(const loop& l, std::size_t poll, const std::vector<bool>& stable,
                        const std::vector<bool>& in_place) const {
-    waiting_loop made{&l, poll, {}, false, false};
+    waiting_loop made{.of = &l, .poll = poll, .deciding = {}};
     const step& p = code_[poll];
     if (!holds_still(p.address, in_place)) return made;
     // The new value depends on the old one: a CAS loop that retries an update, which waits for nobody.
@@ -92,7 +92,26 @@ class search {
       made.deciding.push_back(at);
       made.by_equality = made.by_equality || ends_at_one_value(l, s, from, poll);
     }
+    made.has_bound = has_bound(made);
     return made;
+  }
+  bool has_bound(const waiting_loop& w) const {
+    const auto bounds = [&](std::size_t at) {
+      const step& s = code_[at];
+      if (s.what == kind::clock || (at != w.poll && s.strong && may_poll(s))) return true;
+      return s.computes && std::any_of(s.reads.begin(), s.reads.end(), [&](int r) {
+               return code_.values(r, w.of).count(at) != 0;  // it goes on from its own result
+             });
+    };
+    return std::any_of(w.of->body.begin(), w.of->body.end(), [&](std::size_t at) {
+      const step& s = code_[at];
+      if (s.what == kind::call || s.what == kind::end) return true;
+      if (std::all_of(s.next.begin(), s.next.end(), [&](std::size_t n) { return w.of->has(n); }))
+        return false;
+      const auto from = deciding_values(code_, at, w.of);
+      return std::find(w.deciding.begin(), w.deciding.end(), at) == w.deciding.end() ||
+             std::any_of(from.begin(), from.end(), bounds);
+    });
   }
   // Whether one of the steps is a counter, which changes by itself in each iteration.
   bool counts(const std::set<std::size_t>& from) const {

@@ -11,6 +11,7 @@ struct waiting_loop {
   std::size_t poll = 0;
   std::vector<std::size_t> deciding;  // branches out of the loop that depend on the polled value
   bool by_equality = false;           // it ends at a single value only
+  bool has_bound = false;             // it may also end by a count, a clock, another word or a call
   bool looks_beside =
       false;  // every so often, in a loop around one that waits: whether that one is to give up
 };

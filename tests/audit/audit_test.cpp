@@ -347,6 +347,24 @@ TEST(audit, takes_no_loop_for_a_wait_that_is_none) {
     }
 }
 
+TEST(audit, says_whether_something_else_than_the_flag_ends_a_wait) {
+  const auto bound = [](const std::string& text, const char* kernel) {
+    const auto r = report_of({{"code", text}}, kernel);
+    return !r.waits.empty() &&
+           std::all_of(r.waits.begin(), r.waits.end(), [](const auto& w) { return w.has_bound; });
+  };
+  for (const auto* bytes : {&ptx(), &cubin()}) {
+    EXPECT_TRUE(bound(*bytes, "sound_gives_up"));
+    for (const char* kernel : {"sound_fences", "sound_flags_in_memory", "sound_bound_in_memory"})
+      EXPECT_FALSE(bound(*bytes, kernel)) << kernel;
+  }
+  const std::string kernel = "who_prepares_waits_too", poll = "ld.acquire.sys.global.u32";
+  const auto with = [&](const std::string& more) { return changed(ptx(), kernel, poll, more + poll); };
+  EXPECT_FALSE(bound(with(""), kernel.c_str()));
+  EXPECT_TRUE(bound(with("call f;\n"), kernel.c_str()));
+  EXPECT_TRUE(bound(with("@%p1 ret;\n"), kernel.c_str()));
+}
+
 TEST(audit, says_why_a_function_was_not_judged) {
   const auto why = [](const char* kernel) { return report_of({{"code", ptx()}}, kernel).not_judged; };
   EXPECT_EQ(why("work_queue"), "each loop that reads global memory stores data, too");

@@ -28,6 +28,7 @@ expect 3 'flag-scope' "$mgsync" audit --across-gpus "$made/wrong_gpu_scope.ptx"
 expect 0 '0 faults, 2 doubts' "$mgsync" audit "$made/doubtful_equality.ptx"
 expect 4 'nothing to judge' "$mgsync" audit "$made/work_queue.ptx"
 expect 4 'not judged: each loop that reads global memory stores data' "$mgsync" audit "$made/work_queue.ptx"
+expect 0 'note: no bound: this spins for ever' "$mgsync" audit "$made/sound_fences.ptx"
 # Where nvcc -lineinfo wrote it, the line of the source is named, too; .file may stand behind the functions.
 awk '/st.relaxed.sys/ { print ".loc 1 31 3, function_name $L__info, inlined_at 1 90 5" } { print }
   END { print "  .file 1 \"/home/me/kernels/flag.cu\"" }' "$made/wrong_relaxed_start.ptx" > "$made/located.ptx"
