@@ -6,12 +6,19 @@
 namespace mgsync::audit {
 namespace {
 
+// Of blocks and registers that are live there: only code made to be large has more.
+constexpr std::size_t most_at_begins = 4'000'000;
+
 class separation {
  public:
   explicit separation(function& f) : f_(f), before_(f.steps.size()), block_(f.steps.size()) {
     find_blocks();
     for (std::size_t at = 0; at < f_.steps.size(); ++at) number(at);
     while (!asked_.empty()) {
+      if (begins_.size() > most_at_begins) {
+        join_all();
+        break;
+      }
       const auto [block, reg] = asked_.back();
       asked_.pop_back();
       const int held = at_begin(block, reg);
@@ -60,6 +67,17 @@ class separation {
   int at_end(std::size_t block, int reg) {
     const auto found = ends_.find(key(block, reg));
     return found != ends_.end() ? found->second : at_begin(block, reg);
+  }
+
+  // What leaves a block is one value for each register.
+  void join_all() {
+    std::vector<int> common(at(f_.registers), -1);
+    for (const auto* some : {&begins_, &ends_})
+      for (const auto& [block_and_register, value] : *some) {
+        int& one = common[block_and_register % common.size()];
+        if (one < 0) one = value;
+        join(value, one);
+      }
   }
 
   void number(std::size_t at) {

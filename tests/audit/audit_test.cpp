@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "src/audit/file.hpp"
+#include "src/audit/registers.hpp"
 #include "src/base/errors.hpp"
 
 namespace {
@@ -570,6 +571,21 @@ TEST(audit, ends_soon_with_code_that_goes_too_many_ways) {
   }
   EXPECT_THROW(audit::audit_bytes({{"given", braces}}, {}), usage_error);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+}
+
+TEST(audit, ends_soon_with_machine_code_in_which_much_is_live_at_many_places) {
+  constexpr std::size_t steps = 100'000;
+  constexpr int registers = 700;
+  audit::function f;
+  f.registers = registers;
+  f.steps.resize(steps);
+  for (std::size_t at = 0; at + 1 < steps; ++at) f.steps[at].next = {at + 1, at / 2};
+  for (int r = 0; r < registers; ++r) f.steps.back().reads.push_back(r);
+  f.steps[10].writes = f.steps[20].writes = {7};
+  const auto begin = std::chrono::steady_clock::now();
+  audit::separate_values(f);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(1));
+  EXPECT_EQ(f.steps[10].writes, f.steps[20].writes);
 }
 
 }  // namespace
