@@ -210,7 +210,8 @@ bool are_stable(const flow& code, const loop& l, const std::vector<std::size_t>&
 }
 
 // Where it is decided whether this loop, out of which no way leads, is come to: from there one way surely
-// leads into it, and another does not.
+// leads into it, and another does not. Who calls or writes on the way, as to say what went wrong, stops on
+// purpose.
 std::vector<std::size_t> ways_into(const flow& code, const loop& l) {
   std::set<std::size_t> lost(l.body.begin(), l.body.end()), deciding;
   std::vector<std::size_t> open = l.body;
@@ -219,7 +220,8 @@ std::vector<std::size_t> ways_into(const flow& code, const loop& l) {
     open.pop_back();
     for (const std::size_t before : code.before(at)) {
       const step& s = code[before];
-      if (!code.is_reached(before) || s.what == kind::call) continue;  // a call may not return
+      if (!code.is_reached(before) || s.what == kind::call || s.what == kind::store || s.what == kind::update)
+        continue;
       const bool all_lost = s.what != kind::end && std::all_of(s.next.begin(), s.next.end(),
                                                                [&](std::size_t n) { return lost.count(n); });
       if (!all_lost) deciding.insert(before);

@@ -340,6 +340,18 @@ TEST(audit, blames_no_branch_whose_two_ways_come_to_the_loop) {
   EXPECT_EQ(with("$L__around"), words{"fault poller-alone"});
 }
 
+TEST(audit, blames_no_loop_in_which_a_kernel_stops_on_purpose) {
+  const auto stops = [](const std::string& by, const std::string& ahead) {
+    return found_in_body("ld.global.u32 %r2, [%rd1];\n" + by + "@%p2 bra $L__on;\n" + ahead +
+                         "$L__stop:\nbra.uni $L__stop;\n$L__on:");
+  };
+  const std::string by_memory = "setp.eq.s32 %p2, %r2, 1;\n";
+  EXPECT_EQ(stops(by_memory, ""), words{"fault endless-loop"});
+  EXPECT_EQ(stops(by_memory, "st.global.u32 [%rd2], %r2;\n"), words{});
+  EXPECT_EQ(stops(by_memory, "call report;\n"), words{});
+  EXPECT_EQ(stops("setp.eq.s32 %p2, %r9, 1;\n", ""), words{}) << "by a parameter";
+}
+
 TEST(audit, takes_no_loop_for_a_wait_that_is_none) {
   for (const char* kernel : {"work_queue", "largest_of", "walks_a_list", "counts_far"})
     for (const auto* bytes : {&ptx(), &cubin()}) {
