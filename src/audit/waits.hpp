@@ -16,8 +16,9 @@ struct waiting_loop {
       false;  // every so often, in a loop around one that waits: whether that one is to give up
 };
 
-// A loop waits if it reads one word of global memory repeatedly, and an exit depends only on that word, on
-// time, and on what does not change in the loop. A loop that stores ordinary data does not count as waiting.
+// A loop waits if it reads one word of global memory repeatedly, and an exit depends only on that word's
+// value, on time, and on what does not change in the loop. What only tells where the word is, or what it is
+// compared with, is read beside it. A loop that stores ordinary data does not count as waiting.
 std::vector<waiting_loop> waiting_loops(const flow&);
 // Of a function without any such loop, what its loops lack.
 std::string why_none_waits(const flow&);
