@@ -20,8 +20,11 @@ int members_of_all(const comparison& compared) {
 }
 
 // The end of the sentence: what was not judged, and why.
-std::string not_judged(const comparison& compared, std::size_t uncertain) {
+std::string not_judged(const comparison& compared, std::size_t uncertain, std::size_t doubtful) {
   std::string text;
+  if (doubtful > 0)
+    text += fmt::format("; {} not judged, as {} little", so_many_are(doubtful),
+                        doubtful == 1 ? "it means" : "they mean");
   if (uncertain > 0) text += fmt::format("; {} too uncertain to tell", so_many_are(uncertain));
   if (const auto more = compared.only_base.size(); more > 0)
     text += fmt::format("; {} of the reference {} not measured here", counted(more, "point"),
@@ -35,20 +38,27 @@ std::string not_judged(const comparison& compared, std::size_t uncertain) {
 
 node_verdict judge_node(const comparison& compared, double limit, const std::string& doubt) {
   node_verdict found;
-  found.violations = gate_violations(compared, {limit, true});
   const auto shown = [limit](const compared_point& one) {
     return one.has_ratio() && one.void_because.empty() && one.at_worst() <= 1 + limit;
   };
+  // A busy machine makes nothing faster: what is within the limit on one is so. A reference that may itself
+  // be too long shows nothing.
+  auto judged = compared;
+  const auto doubtful = std::erase_if(judged.points, [&](const compared_point& one) {
+    return one.void_because.empty() &&
+           (may_be_too_long(one.base_doubts) || (may_be_too_long(one.new_doubts) && !shown(one)));
+  });
+  found.violations = gate_violations(judged, {limit, true});
   const int all = members_of_all(compared);
   const bool whole = std::ranges::any_of(
-      compared.points, [&](const auto& one) { return one.point.members == all && shown(one); });
-  const auto within = static_cast<std::size_t>(std::ranges::count_if(compared.points, shown));
+      judged.points, [&](const auto& one) { return one.point.members == all && shown(one); });
+  const auto within = static_cast<std::size_t>(std::ranges::count_if(judged.points, shown));
   const auto lost = compared.lost.size();
   const auto unchecked = static_cast<std::size_t>(std::ranges::count_if(
       compared.points, [](const auto& one) { return one.decides && !one.void_because.empty(); }));
   const auto worse = found.violations.size() - lost - unchecked;
-  const auto rest = not_judged(compared, compared.points.size() -
-                                             std::min(compared.points.size(), within + worse + unchecked));
+  const auto rest = not_judged(
+      compared, judged.points.size() - std::min(judged.points.size(), within + worse + unchecked), doubtful);
   const auto of_both = fmt::format("of {} that it and the reference both have, ",
                                    counted(compared.points.size() + lost, "point"));
   const auto near = fmt::format("{} shown to be within {:.4g}% of it", so_many_are(within), 100 * limit);

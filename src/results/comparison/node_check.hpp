@@ -1,6 +1,7 @@
 // Judges whether a node performs normally, by comparing its results with a reference of the same kind of
 // machine (`mgsync compare --reference`). Only points that both have are judged, as a reference has far more
-// points than a short run measures.
+// points than a short run measures; and of those that mean little in one of them only what is wrong or within
+// the limit all the same.
 #pragma once
 
 #include <string>

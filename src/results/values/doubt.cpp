@@ -67,6 +67,12 @@ std::vector<doubt> doubts_of_samples(const std::vector<metric>& metrics, std::sp
   return found;
 }
 
+bool may_be_too_long(std::span<const doubt> all) {
+  return std::ranges::any_of(all, [](const doubt& one) {
+    return one.kind != doubt_kinds::slowed && one.kind != doubt_kinds::clocks;
+  });
+}
+
 std::string words_of(std::span<const doubt> all) {
   std::vector<std::string> words;
   for (const doubt& one : all) words.push_back(one.text);

@@ -56,6 +56,10 @@ std::optional<double> two_regimes(std::span<const double> medians);
 // The doubts that the samples of the first metric show, of kinds negative and regimes.
 std::vector<doubt> doubts_of_samples(const std::vector<metric>&, std::span<const sample>);
 
+// Whether something else than the machine itself may have made a value with these doubts longer than it is:
+// all of them say so but those of a GPU's own clocks.
+bool may_be_too_long(std::span<const doubt>);
+
 // "4 runnable threads for 2 hardware threads, two regimes 3.1x apart"; empty without doubts.
 std::string words_of(std::span<const doubt>);
 

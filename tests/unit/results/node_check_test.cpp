@@ -87,6 +87,32 @@ TEST(node_check, too_little_in_common_makes_no_node_normal) {
       << "nothing is shown within less than the noise";
 }
 
+TEST(node_check, what_means_little_shows_no_node_worse_and_is_no_reference) {
+  const std::vector<doubt> busy{{std::string(doubt_kinds::load), 9, "9 runnable threads for 2"}};
+  const auto on_busy = [&](result r) {
+    r.doubts = busy;
+    return r;
+  };
+  const auto slow =
+      judge_node(node_of({at("auto", 2), at("hub", 2), at("auto", 4), on_busy(at("hub", 4, 9))}), 0.1);
+  EXPECT_EQ(slow.what, node_state::normal) << slow.sentence;
+  EXPECT_NE(slow.sentence.find("; 1 is not judged, as it means little; 6 points of the"), std::string::npos)
+      << slow.sentence;
+  const auto within = judge_node(node_of({at("auto", 2), at("hub", 2), on_busy(at("auto", 4))}), 0.1);
+  EXPECT_EQ(within.what, node_state::normal) << "nothing gets faster by that: " << within.sentence;
+  auto wrong = on_busy(at("auto", 4, 9));
+  wrong.verdict.passed = false;
+  EXPECT_EQ(judge_node(node_of({wrong}), 0.1).what, node_state::not_normal);
+  auto compared = node_of({at("auto", 2), at("hub", 2), at("auto", 4)});
+  for (auto& one : compared.points) one.base_doubts = busy;
+  const auto by_busy = judge_node(compared, 0.1);
+  EXPECT_EQ(by_busy.what, node_state::cannot_be_told) << by_busy.sentence;
+  EXPECT_NE(by_busy.sentence.find("3 are not judged"), std::string::npos) << by_busy.sentence;
+  for (auto& one : compared.points)
+    one.base_doubts = {{std::string(doubt_kinds::clocks), 1, "an SM clock of 300 to 900 MHz"}};
+  EXPECT_EQ(judge_node(compared, 0.1).what, node_state::normal);
+}
+
 TEST(node_check, results_that_were_cut_short_make_no_node_normal) {
   const std::vector<result> good{at("auto", 2), at("hub", 2), at("auto", 4)};
   const auto found = judge_node(node_of(good), 0.1, "here.jsonl is damaged");
