@@ -32,6 +32,17 @@ std::string key_of(point p) {
   return canonical_text(p);
 }
 
+// Why a point that seems slow is not taken for slow; empty: it is slow.
+std::string why_unsure(const result& r, const acceptance_point& planned) {
+  const auto& m = r.metrics.front();
+  const auto beyond = fmt::format("is beyond its limit ({:.2f} times the reference, {:.2f} may be), ",
+                                  m.median / planned.base_us, planned.limit);
+  if (may_be_too_long(r.doubts)) return fmt::format("{}and means little: {}", beyond, words_of(r.doubts));
+  if (m.confidence < 0.95 || m.of_one_batch()) return beyond + "in too few batches for an interval of 95 %";
+  if (m.ci95_low <= planned.base_us) return beyond + "with an interval that reaches down to the reference";
+  return {};
+}
+
 void take_number(judged_point& into, const result& r, const acceptance_point& planned) {
   const auto& m = r.metrics.front();
   into.us = m.median;
@@ -41,10 +52,19 @@ void take_number(judged_point& into, const result& r, const acceptance_point& pl
   const auto last = r.environment.find("slowest_member");
   if (r.point.members > 2 && last != r.environment.end())
     into.reason = fmt::format("member {} is most often the last", last->second);
-  if (r.verdict.kind != verdict_kind::unchecked && !r.verdict.passed) into.state = judged_state::broken;
-  else if (!std::isfinite(into.times) || m.of_one_batch()) into.state = judged_state::unsure;
-  else if (into.times <= planned.limit) into.state = judged_state::ok;
-  else into.state = m.ci95_low > planned.base_us ? judged_state::slow : judged_state::unsure;
+  const bool below_zero = std::ranges::count(r.doubts, doubt_kinds::negative, &doubt::kind) > 0;
+  if (r.verdict.kind != verdict_kind::unchecked && !r.verdict.passed) {
+    into.state = judged_state::broken;
+    return;
+  }
+  std::string why;
+  if (!std::isfinite(into.times) || into.times <= 0 || below_zero) why = "has samples below zero";
+  else if (into.times > planned.limit) why = why_unsure(r, planned);
+  else if (m.of_one_batch()) why = "has a single batch";
+  into.state = !why.empty()                  ? judged_state::unsure
+               : into.times <= planned.limit ? judged_state::ok
+                                             : judged_state::slow;
+  if (!why.empty()) into.reason = std::move(why);
 }
 
 judged_point judged(const acceptance_point& planned, const result* r) {
@@ -63,11 +83,13 @@ judged_point judged(const acceptance_point& planned, const result* r) {
   return one;
 }
 
+// Of host members the B of a shape BxT is threads per member, and T is ignored.
 std::string command_for(const judged_point& p) {
-  const auto where =
-      p.members.empty() ? std::string() : fmt::format(" --placement list:{}", fmt::join(p.members, ","));
-  return fmt::format("mgsync --backend {} --{} {}{} --shape {} --max-time 5s", p.subject,
-                     p.members.empty() ? "members" : "gpus", p.together, where, p.shape);
+  const bool host = p.members.empty();
+  const auto where = host ? "" : fmt::format(" --placement list:{}", fmt::join(p.members, ","));
+  return fmt::format("mgsync {} {}{} --backend {} --shape {}{} --max-time 5s",
+                     host ? "--device host --members" : "--gpus", p.together, where, p.subject, p.shape,
+                     p.shape.find('x') == std::string::npos ? "x1" : "");
 }
 
 // The slow points, gathered into what is to blame.
@@ -156,6 +178,17 @@ const judged_point& worst_of(std::span<const judged_point> points) {
   return *std::ranges::max_element(points, {}, [](const judged_point& p) { return p.times / p.limit; });
 }
 
+// What else used the machine meanwhile, as a sentence; empty: nothing was seen.
+std::string beside(const json_document& measured) {
+  std::vector<doubt> seen;
+  for (const auto& r : measured.results)
+    for (const auto& one : r.doubts)
+      if (one.kind == doubt_kinds::load || one.kind == doubt_kinds::steal ||
+          one.kind == doubt_kinds::switches || one.kind == doubt_kinds::gpu_processes)
+        add_doubt(seen, one);
+  return seen.empty() ? "" : fmt::format(" The machine was busy meanwhile: {}.", words_of(seen));
+}
+
 const judged_point& first_of(std::span<const judged_point> points, judged_state state) {
   return *std::ranges::find(points, state, &judged_point::state);
 }
@@ -184,9 +217,10 @@ void judge(acceptance& a, std::span<const acceptance_point> planned, const json_
   const auto broken = count_of(a.points, judged_state::broken), ok = count_of(a.points, judged_state::ok);
   if (broken > 0) {
     const auto& p = first_of(a.points, judged_state::broken);
+    const auto why = p.reason.empty() ? "its check was not passed" : p.reason;
     return conclude(a, node_verdict_kind::broken, exit_code::barrier_failed,
-                    fmt::format("This node is not normal: {} of {} failed: {}", p.subject, p.part,
-                                p.reason.empty() ? "its check was not passed" : p.reason));
+                    fmt::format("This node is not normal: {} of {} failed: {}{}{}", p.subject, p.part, why,
+                                why.ends_with('.') ? "" : ".", beside(measured)));
   }
   if (!a.suspects.empty()) {
     const auto& first = a.suspects.front();
@@ -195,23 +229,26 @@ void judge(acceptance& a, std::span<const acceptance_point> planned, const json_
                                 first.command));
   }
   if (ok < a.points.size() || a.points.empty() || !why_short.empty()) {
-    const auto unsure = count_of(a.points, judged_state::unsure);
-    const auto why = !why_short.empty() ? why_short
-                     : unsure > 0
-                         ? fmt::format("{} too uncertain a number", unsure == 1 ? "it has" : "they have")
-                     : a.points.empty() ? "the reference has no point for it"
-                                        : first_of(a.points, judged_state::no_number).reason;
+    const auto open =
+        std::ranges::find_if(a.points, [](const judged_point& p) { return p.state != judged_state::ok; });
+    const auto why =
+        !why_short.empty() ? why_short
+        : open == a.points.end()
+            ? "the reference has no point for it"
+            : fmt::format("{} of {} {}{}", open->subject, open->part,
+                          open->state == judged_state::unsure ? "" : "has no number: ", open->reason);
     return conclude(a, node_verdict_kind::cannot_be_told, exit_code::all_waived,
                     fmt::format("Whether this node is normal cannot be told: {} of {} cannot be judged: {}. "
-                                "Measure again while nothing else runs here.",
+                                "Measure again while nothing else runs here, and longer (--within).",
                                 a.points.size() - ok, counted(a.points.size(), "point"), why));
   }
   const auto& worst = worst_of(a.points);
   conclude(
       a, node_verdict_kind::normal, exit_code::success,
       fmt::format("This node is normal: {}, none beyond its limit; nearest to it is {} of {}, {:.2f} times "
-                  "the reference where {:.2f} may be.",
-                  counted(a.points.size(), "point"), worst.subject, worst.part, worst.times, worst.limit));
+                  "the reference where {:.2f} may be.{}",
+                  counted(a.points.size(), "point"), worst.subject, worst.part, worst.times, worst.limit,
+                  beside(measured)));
 }
 
 void judge_unmeasured(acceptance& a) {

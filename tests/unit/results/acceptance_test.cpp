@@ -221,6 +221,68 @@ TEST(acceptance, an_uncertain_point_is_no_false_alarm) {
   EXPECT_EQ(node.exit_code, 4) << node.sentence;
 }
 
+// Judges the plan of two GPUs, all of it 1.6 times as long, after `change` of each result.
+template <class Change>
+acceptance slow_but(Change change, double times = 1.6) {
+  const auto planned = plan(2);
+  json_document document;
+  for (const auto& p : planned) change(document.results.emplace_back(measured(p.point, p.base_us * times)));
+  acceptance node;
+  judge(node, planned, document);
+  return node;
+}
+
+TEST(acceptance, two_batches_make_no_node_slow) {
+  EXPECT_EQ(slow_but([](result&) {}).exit_code, 5);
+  const auto node = slow_but([](result& r) { r.metrics[0].confidence = 0.5; });
+  EXPECT_EQ(node.exit_code, 4) << node.sentence;
+  EXPECT_TRUE(node.suspects.empty());
+  EXPECT_NE(node.sentence.find("too few batches for an interval of 95 %"), std::string::npos)
+      << node.sentence;
+}
+
+TEST(acceptance, a_busy_machine_makes_no_node_slow) {
+  const auto with = [](std::string_view kind) {
+    return [kind](result& r) { r.doubts = {{std::string(kind), 9, "9 runnable threads for 2"}}; };
+  };
+  const auto node = slow_but(with(doubt_kinds::load));
+  EXPECT_EQ(node.exit_code, 4) << node.sentence;
+  EXPECT_NE(node.sentence.find("and means little: 9 runnable threads for 2. Measure again"),
+            std::string::npos)
+      << node.sentence;
+  const auto one_batch = slow_but([&](result& r) {
+    with(doubt_kinds::load)(r);
+    r.metrics[0].raw = {r.metrics[0].median};
+  });
+  EXPECT_EQ(one_batch.sentence, node.sentence) << "why it has no more";
+  EXPECT_EQ(slow_but(with(doubt_kinds::slowed)).exit_code, 5) << "a GPU's own heat is the node's";
+  const auto normal = slow_but(with(doubt_kinds::load), 1);
+  EXPECT_EQ(normal.exit_code, 0) << "nothing gets faster by that";
+  EXPECT_TRUE(normal.sentence.ends_with(" The machine was busy meanwhile: 9 runnable threads for 2."))
+      << normal.sentence;
+  EXPECT_EQ(slow_but(with(doubt_kinds::negative), 1).exit_code, 4) << "what is below zero is no time";
+  const auto broken = slow_but([&](result& r) {
+    with(doubt_kinds::load)(r);
+    r.verdict.passed = false;
+  });
+  EXPECT_EQ(broken.exit_code, 3);
+  EXPECT_TRUE(
+      broken.sentence.ends_with(" failed: its check was not passed. The machine was busy meanwhile: 9 "
+                                "runnable threads for 2."))
+      << broken.sentence;
+}
+
+TEST(acceptance, the_command_to_look_further_is_one_that_runs) {
+  judged_point p;
+  p.part = "all 2 host members", p.together = 2, p.subject = "openmp:runtime", p.shape = "4";
+  p.state = judged_state::slow, p.times = 2, p.limit = 1;
+  EXPECT_EQ(suspects_of(std::span(&p, 1)).at(0).command,
+            "mgsync --device host --members 2 --backend openmp:runtime --shape 4x1 --max-time 5s");
+  p.members = {1, 3}, p.shape = "4x256", p.subject = "multigrid:auto";
+  EXPECT_EQ(suspects_of(std::span(&p, 1)).at(0).command,
+            "mgsync --gpus 2 --placement list:1,3 --backend multigrid:auto --shape 4x256 --max-time 5s");
+}
+
 TEST(acceptance, findings_stand_before_measuring) {
   acceptance node;
   node.findings.push_back(
