@@ -1,12 +1,11 @@
 // `mgsync accept`: looks at the node, measures what tells most of it, and says whether it is normal.
-#include <fcntl.h>
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -22,8 +21,8 @@
 #include "src/base/child_process.hpp"
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
-#include "src/base/unique_descriptor.hpp"
 #include "src/base/units.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/comparison/acceptance.hpp"
@@ -33,6 +32,7 @@
 #include "src/results/files/packed_text.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "topology/connection.hpp"
+#include "topology/cpu_list.hpp"
 #include "topology/health.hpp"
 
 namespace mgsync {
@@ -116,13 +116,23 @@ std::vector<told_finding> wrong_with(const node& here) {
 }
 
 int members_of(const node& here, const reference_spread& known) {
-  if (here.has_gpus()) return static_cast<int>(topology::visible_gpus(here.seen()).size());
-  const auto threads = static_cast<int>(here.seen().allowed_cpus.size());
-  int most = 0;  // that the reference has, and that fit here
-  for (const auto& one : known.points())
-    if (one.point.device == topology::device::host && one.point.members <= threads)
-      most = std::max(most, one.point.members);
-  return most;
+  return here.has_gpus() ? static_cast<int>(topology::visible_gpus(here.seen()).size())
+                         : most_host_members(known, here.seen().allowed_cpus.size());
+}
+
+// Whether host members that the reference has lack CPUs which this machine has: a wrong binding.
+std::optional<told_finding> too_few_cpus(const node& here, const reference_spread& known) {
+  const auto& mask = here.seen().allowed_cpus;
+  std::size_t all = 0;
+  for (const auto& core : here.seen().cores) all += core.cpus.size();
+  const auto most = most_host_members(known, all);
+  if (here.has_gpus() || std::cmp_less_equal(most, mask.size())) return {};
+  return told_finding{
+      {"small-mask",
+       fmt::format("{} may use {} (CPUs {}), and the reference has barriers of {}, one on each.",
+                   here.seen().host, counted(mask.size(), "hardware thread"), topology::write_cpu_list(mask),
+                   counted(static_cast<std::uint64_t>(most), "host member")),
+       "mpirun --bind-to none, srun --cpus-per-task, or without taskset"}};
 }
 
 // The pairs that are connected as the nearest pair is, which is what a reference measured. Of more than eight
@@ -160,8 +170,9 @@ std::string what_it_is(const point& p) {
   return fmt::format("{} {} {}", subject_of(p), p.members, format_shape(p));
 }
 
+// Throws usage_error where the reference has nothing that can be measured here.
 std::vector<acceptance_point> plan_for(node& here, const options& asked, const reference_spread& known,
-                                       std::string& note) {
+                                       std::vector<std::string>& notes) {
   acceptance_request wanted{.device = here.request.device, .members = members_of(here, known)};
   if (here.has_gpus()) wanted.pairs = pairs_alike(here.seen(), wanted.members);
   const auto points = known_here(known, wanted.members, wanted.device);
@@ -171,7 +182,8 @@ std::vector<acceptance_point> plan_for(node& here, const options& asked, const r
     for (const auto& one : planned_points(here.request, here.views))
       if (one.waived.empty()) runs.insert(what_it_is(one.point));
   if (runs.empty() && here.has_gpus() && !here.request.with_cuda) {
-    note = "this mgsync was built without CUDA; one that has it measures these, where their libraries are";
+    notes.emplace_back(
+        "this mgsync was built without CUDA; one that has it measures these, where their libraries are");
     for (const auto& p : points) runs.insert(what_it_is(p));
   }
   wanted.can_run = [&](const point& p) { return runs.contains(what_it_is(p)); };
@@ -179,7 +191,19 @@ std::vector<acceptance_point> plan_for(node& here, const options& asked, const r
   if (!asked.thresholds.empty())
     table = read_thresholds(read_text(asked.thresholds, "a table of thresholds"), asked.thresholds);
   wanted.thresholds = table;
-  return plan_acceptance(known, wanted);
+  auto plan = plan_acceptance(known, wanted);
+  const auto files = counted(here.against.size(), "reference file");
+  const auto without = left_out(known, wanted.device, wanted.members);
+  if (plan.empty() && !without.empty())
+    throw usage_error(fmt::format("of the {} for this node {}; accepted: --against files that were measured "
+                                  "while nothing else ran on the machine",
+                                  files, without));
+  if (plan.empty())
+    throw usage_error(fmt::format("none of the points of the {} is one that can be measured here; accepted: "
+                                  "--against files of this kind of machine and this mgsync",
+                                  files));
+  if (!without.empty()) notes.push_back(fmt::format("left out of the {}: {}", files, without));
+  return plan;
 }
 
 std::string plan_text(const std::vector<acceptance_point>& plan, const acceptance_time& time, bool every) {
@@ -237,13 +261,6 @@ std::optional<json_document> measure_plan(const options& asked, const node& here
   return std::move(measured.document);
 }
 
-void append_line(const std::string& file, const std::string& line) {
-  if (file == "-") return tell("{}\n", line);
-  const unique_descriptor open_file(open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!open_file || !write_all(open_file.get(), line + "\n"))
-    throw usage_error(fmt::format("--line {}: cannot be written; accepted: a file that can be", file));
-}
-
 std::string points_text(const acceptance& a) {
   std::string text;
   for (const auto& p : a.points)
@@ -254,61 +271,90 @@ std::string points_text(const acceptance& a) {
   return text;
 }
 
-int ended(const options& asked, acceptance a) {
+// Writes everything, also after something that could not be written.
+int ended(const options& asked, acceptance a, std::optional<json_document> measured = {}) {
   if (asked.anonymous) make_anonymous(a);
-  if (!asked.line.empty()) append_line(asked.line, to_line(a));
-  for (const auto& [form, file] : asked.forms) {
-    const auto form_text =
-        form == "junit" ? to_junit(a) : to_prometheus(a, static_cast<double>(std::time(nullptr)));
-    if (file == "-") tell("{}", form_text);
-    else write_file_atomically(file, form_text);
-  }
-  const auto text = (asked.verbose ? points_text(a) : "") + a.sentence + "\n";
-  if (asked.line == "-") say("{}", text);
-  else print_table(asked, text);
-  for (const auto& note : a.notes) say("note: {}\n", note);
+  if (asked.anonymous && measured) make_anonymous(*measured);
+  do_each(
+      {[&] {
+         if (measured && !asked.json.empty()) write_json(asked, format_json(*measured));
+       },
+       [&] {
+         if (asked.line == "-") tell("{}\n", to_line(a));
+         else if (!asked.line.empty()) append_line(asked.line, to_line(a));
+       },
+       [&] { write_form(asked, "junit", to_junit(a)); },
+       [&] { write_form(asked, "prometheus", to_prometheus(a, static_cast<double>(std::time(nullptr)))); },
+       [&] {
+         const auto text = (asked.verbose ? points_text(a) : "") + a.sentence + "\n";
+         if (asked.line == "-") say("{}", text);
+         else print_table(asked, text);
+         for (const auto& note : a.notes) say("note: {}\n", note);
+       }});
   return a.exit_code;
 }
 
-}  // namespace
-
-int accept_command(const options& asked) {
+// What cannot be asked for, before the node is looked at.
+void refuse(const options& asked) {
+  const auto told = read_launch();
+  if (told.size.value_or(1) > 1)
+    throw usage_error(fmt::format(
+        "mgsync accept judges the node that it runs on, by one process, and {} started {}; "
+        "accepted: no launcher, or a single process (srun --ntasks=1, mpirun -np 1 --bind-to none)",
+        told.launcher, *told.size));
   if (!asked.topology_file.empty() && !asked.dry_run)
     throw usage_error(fmt::format("--topology {}: what is judged is the node that mgsync runs on; accepted: "
                                   "--dry-run, which plans for the machine that a file describes",
                                   asked.topology_file));
-  prepare_files(asked);
-  auto here = look_at_node(asked);
-  const auto began = std::chrono::steady_clock::now();
+  std::vector<std::string> read;
+  for (const auto name : split_at_commas(asked.against)) read.emplace_back(name);
+  read.push_back(asked.thresholds);
+  std::erase(read, "");
+  prepare_files(asked, read);
+  if (asked.line != "-" && !asked.line.empty())
+    if (const auto why = why_not_appendable(asked.line); !why.empty())
+      throw usage_error(fmt::format("--line {}: {}; name another file", asked.line, why));
+  if (const auto file = asked.forms.find("prometheus");
+      file != asked.forms.end() && file->second != "-" && !file->second.ends_with(".prom"))
+    say("mgsync: --prometheus {}: node_exporter's textfile collector reads files that end in .prom only\n",
+        file->second);
+}
+
+acceptance record_of(const node& here) {
   acceptance record{.node = here.seen().host,
                     .kind = kind_of(here.request.machine),
                     .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
                     .mgsync = version_with_commit,
                     .findings = wrong_with(here)};
   for (const auto& g : here.request.machine.gpus) record.gpus.push_back(g.uuid);
+  return record;
+}
+
+}  // namespace
+
+int accept_command(const options& asked) {
+  refuse(asked);
+  auto here = look_at_node(asked);
+  const auto began = std::chrono::steady_clock::now();
+  auto record = record_of(here);
+  if (!here.against.empty()) record.against = where_measured(here.against, here.request.machine);
+  const auto documents = with_facts(here.against);
+  const reference_spread known(documents);
+  if (const auto found = too_few_cpus(here, known)) record.findings.push_back(*found);
   if (!record.findings.empty()) {
     judge_unmeasured(record);
     return ended(asked, std::move(record));
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);
-  record.against = where_measured(here.against, here.request.machine);
-  const auto files = here.against.size();
-  const auto documents = with_facts(here.against);
-  const reference_spread known(documents);
-  std::string note;
-  const auto plan = plan_for(here, asked, known, note);
-  if (plan.empty())
-    throw usage_error(fmt::format("none of the points of the {} is one that can be measured here; accepted: "
-                                  "--against files of this kind of machine and this mgsync",
-                                  counted(files, "reference file")));
+  const auto plan = plan_for(here, asked, known, record.notes);
   const auto within = asked.given.contains("within")
                           ? std::optional(std::chrono::duration<double>(asked.within).count())
                           : std::nullopt;
   const auto time = time_of(plan.size(), plan.back().point.members, within);
   if (asked.dry_run) {
-    tell("{}: held against {} of its kind ({})\n{}", record.node, counted(files, "file"), record.kind,
-         plan_text(plan, time, asked.verbose));
-    if (!note.empty()) tell("note: {}\n", note);
+    tell("{}: held against {} of its kind ({})\n{}", record.node, counted(here.against.size(), "file"),
+         record.kind, plan_text(plan, time, asked.verbose));
+    for (const auto& note : record.notes) tell("note: {}\n", note);
     return 0;
   }
   std::string why_short;
@@ -320,9 +366,7 @@ int accept_command(const options& asked) {
         "its reference was measured on this machine itself: this tells whether it has changed, not whether "
         "it is like others");
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (measured && asked.anonymous) make_anonymous(*measured);
-  if (measured && !asked.json.empty()) write_json(asked, format_json(*measured));
-  return ended(asked, std::move(record));
+  return ended(asked, std::move(record), std::move(measured));
 }
 
 }  // namespace mgsync

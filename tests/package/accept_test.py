@@ -84,16 +84,16 @@ def faults():
         assert out.count("\n") == 1, out
 
 
-def made(base, times):
-    """A results file as fast as base's times so many, measured on a quiet machine."""
+def made(base, times, doubts=()):
+    """A results file as fast as base's times so many, measured on a quiet machine, or with these doubts."""
     document = json.loads(base.read_text())
     for result in document["results"]:
         for metric in result["metrics"].values():
             for key in ("median", "ci95_low", "ci95_high", "min", "max"):
                 metric[key] *= times
             metric["raw"] = [metric["median"]] * 7
-        result["doubts"] = []
-    file = work / f"times-{times}.json"
+        result["doubts"] = list(doubts)
+    file = work / f"times-{times}-{len(doubts)}.json"
     file.write_text(json.dumps(document))
     return file
 
@@ -142,13 +142,40 @@ def forms(record, junit, prom):
         assert math.isclose(values[name], p["us"] * 1e-6, rel_tol=1e-6), (name, p)
 
 
+def refusals(base):
+    """What is refused before anything is measured, by a sentence that says why."""
+    fast = made(base, 1000)
+    busy = made(base, 1000, [{"kind": "load", "amount": 9, "text": "9 runnable threads for 2 hardware threads"}])
+    said = accept("--device", "host", "--against", busy, code=2)
+    assert "mean little: 9 runnable threads" in said and "accepted: --against files that were measured while nothing else ran" in said, said
+    some = accept("--device", "host", "--against", f"{busy},{fast}", "--dry-run", code=0)
+    assert "note: left out of the 2 reference files: " in some and "mean little: 9 runnable threads" in some, some
+    for words, what in ((("--line", "/nonexistent/x.jsonl"), "--line /nonexistent/x.jsonl: no file can be created"),
+                        (("--prometheus", "/nonexistent/x.prom"), "--prometheus /nonexistent/x.prom: no file can be created"),
+                        (("--json", fast), "is a file that this command reads")):
+        said = accept("--device", "host", "--against", fast, *words, code=2)
+        assert what in said and said.count("\n") == 1, said
+    said = accept("--device", "host", "--against", fast, code=2, OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2")
+    assert "by one process, and Open MPI started 2; accepted: " in said, said
+    allowed = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, allowed[:1])
+    try:
+        said = accept("--device", "host", "--against", fast, code=5)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert "was not measured: " in said and f"may use 1 hardware thread (CPUs {allowed[0]}), and the reference has barriers of 2" in said, said
+
+
 def this_machine():
     base = work / "base.json"
-    subprocess.run([MGSYNC, "--device", "host", "--members", "2", "--backend", "default", "--max-time", "100ms",
-                    "--check-rounds", "200", "--json", base], capture_output=True, timeout=280, check=False)
+    run = subprocess.run([MGSYNC, "--device", "host", "--members", "2", "--backend", "default", "--max-time", "100ms",
+                          "--check-rounds", "200", "--json", base], capture_output=True, text=True, timeout=280, check=False)
     if not base.exists() or not any(r["status"] == "measured" for r in json.loads(base.read_text())["results"]):
         print("no two host members can be measured here")
         return
+    busy = any(r["doubts"] for r in json.loads(base.read_text())["results"])
+    assert busy == (" little, which mgsync accept --against leaves out: measure a reference while nothing else runs here" in run.stderr), run.stderr
+    refusals(base)
     lines = work / "node.jsonl"
     slow, fast = made(base, 0.001), made(base, 1000)
     # A thousand times: a busy machine changes no verdict.
@@ -166,6 +193,12 @@ def this_machine():
         assert record["suspects"][0]["part"] == "all 2 host members", record
         further = record["suspects"][0]["command"].split()[1:]
         subprocess.run([MGSYNC, *further, "--dry-run"], check=True, capture_output=True, timeout=280)
+    # One file that cannot be written takes nothing from the others.
+    full = subprocess.run([MGSYNC, "accept", "--device", "host", "--within", "8s", "--against", fast, "--line", "/dev/full", "--json", work / "full.json",
+                           "--junit", work / "full.xml", "--prometheus", work / "full.txt"], capture_output=True, text=True, timeout=280, check=False)
+    assert full.returncode == 1 and "/dev/full" in full.stderr and "his node is normal" in full.stdout, full
+    assert all((work / f"full.{ending}").stat().st_size > 0 for ending in ("json", "xml", "txt")), full
+    assert "--prometheus" in full.stderr and "reads files that end in .prom only" in full.stderr, full
     table = work / "limits.csv"
     table.write_text("*,*,*,100000000%\n")
     judged(lines, "--against", slow, "--thresholds", table, code=0)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <boost/math/distributions/students_t.hpp>
 
@@ -16,8 +17,8 @@ std::string key_anywhere(point p) {
   return canonical_text(p);
 }
 
-bool is_known(const result& r) {
-  if (r.status != result_status::measured || !r.has_metrics() || !r.doubts.empty()) return false;
+bool has_time(const result& r) {
+  if (r.status != result_status::measured || !r.has_metrics()) return false;
   const auto& first = r.metrics.front();
   const bool checked = r.verdict.kind == verdict_kind::unchecked || r.verdict.passed;
   return checked && is_a_time(first) && first.better == better::less && first.median > 0 &&
@@ -42,7 +43,9 @@ void settle(reference_point& one) {
 reference_spread::reference_spread(std::span<const json_document> documents) {
   for (const auto& document : documents)
     for (const auto& r : document.results) {
-      if (!is_known(r)) continue;
+      if (!has_time(r)) continue;
+      seen_.push_back({r.point, r.doubts});
+      if (!r.doubts.empty()) continue;
       const auto [at, fresh] = places_.try_emplace(key_anywhere(r.point), points_.size());
       if (fresh) points_.push_back({r.point, r.metrics.front(), r.facts, {}});
       auto& into = points_[at->second].processes;
@@ -58,6 +61,27 @@ reference_spread::reference_spread(std::span<const json_document> documents) {
 const reference_point* reference_spread::find(const point& p) const {
   const auto found = places_.find(key_anywhere(p));
   return found == places_.end() ? nullptr : &points_[found->second];
+}
+
+static bool is_of_a_node(const point& p, topology::device device) {
+  return p.device == device && p.ranks == 1 && p.study == default_study;
+}
+
+std::string left_out(const reference_spread& known, topology::device device, int members) {
+  std::vector<std::vector<doubt>> values;
+  for (const auto& [p, doubts] : known.seen())
+    if (is_of_a_node(p, device) &&
+        (p.members == members || (device == topology::device::gpu && p.members <= 2)))
+      values.push_back(doubts);
+  return summary_of(values);
+}
+
+int most_host_members(const reference_spread& known, std::size_t cpus) {
+  int most = 0;
+  for (const auto& [p, doubts] : known.seen())
+    if (is_of_a_node(p, topology::device::host) && std::cmp_less_equal(p.members, cpus))
+      most = std::max(most, p.members);
+  return most;
 }
 
 double limit_of(const reference_point& one, std::size_t judged) {

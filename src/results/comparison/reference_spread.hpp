@@ -41,12 +41,27 @@ class reference_spread {
   explicit reference_spread(std::span<const json_document>);
 
   const std::vector<reference_point>& points() const { return points_; }
+  // Every value that it takes or, as that has doubts, leaves out.
+  struct seen_value {
+    mgsync::point point;
+    std::vector<doubt> doubts;
+  };
+  const std::vector<seen_value>& seen() const { return seen_; }
   const reference_point* find(const point&) const;  // nullptr: the reference has no such point
 
  private:
   std::vector<reference_point> points_;  // in the order of the documents
   std::map<std::string, std::size_t> places_;
+  std::vector<seen_value> seen_;
 };
+
+// Which of its values for a node of so many members were left out, and why: "84 of 126 points mean little:
+// ..."; empty: none was.
+std::string left_out(const reference_spread&, topology::device, int members);
+
+// The most host members that it has, and that fit on so many CPUs. Those that mean little count, as fewer
+// members say nothing of the node in their place.
+int most_host_members(const reference_spread&, std::size_t cpus);
 
 // How many times the centre a point may take where so many are judged together: what a further process of a
 // normal node exceeds, by Student's t, in one of false_alarms / judged cases.

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -119,6 +120,27 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
     return;
   }
   replace(target, content, file);
+}
+
+static bool ends_with_a_line(const std::filesystem::path& file) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(file, absent) || std::filesystem::file_size(file, absent) == 0)
+    return true;
+  std::ifstream text(file, std::ios::binary);
+  return text.seekg(-1, std::ios::end) && text.get() == '\n';
+}
+
+void append_line(const std::filesystem::path& file, const std::string& line) {
+  const auto text = (ends_with_a_line(file) ? "" : "\n") + line + "\n";
+  const auto descriptor = open_or_refuse(file, O_APPEND | O_CREAT, file);
+  write_all(descriptor.get(), text, file);
+}
+
+std::string why_not_appendable(const std::filesystem::path& file) {
+  std::error_code absent;
+  if (!std::filesystem::exists(file, absent) || std::filesystem::is_directory(file, absent))
+    return why_not_writable(file);
+  return ::access(file.c_str(), W_OK) == 0 ? "" : fmt::format("it cannot be written ({})", reason());
 }
 
 }  // namespace mgsync

@@ -18,6 +18,12 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
 // Why write_file_atomically would fail, found without changing the file; empty where it would not.
 std::string why_not_writable(const std::filesystem::path& file);
 
+// Appends a line, which begins a line of its own also where the last one was cut short. Throws usage_error
+// where the file cannot be opened, api_error when writing fails.
+void append_line(const std::filesystem::path& file, const std::string& line);
+// Why it would fail, found without changing the file; empty where it would not.
+std::string why_not_appendable(const std::filesystem::path& file);
+
 // The path after following symbolic links, also those to a file that does not exist yet.
 std::filesystem::path behind_links(const std::filesystem::path& file);
 

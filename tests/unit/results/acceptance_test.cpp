@@ -97,6 +97,25 @@ TEST(reference_spread, a_point_that_differs_more_between_processes_may_be_slower
   EXPECT_GT(limit_of(*alone.find(gpu_point("calm", {1})), 10), 1.2) << "one process says little";
 }
 
+TEST(reference_spread, says_what_it_leaves_out) {
+  const auto host = [](int members, bool busy) {
+    auto r = measured(test::a_point("openmp", "runtime", members), 2);
+    r.point.device = topology::device::host;
+    if (busy) r.doubts = {{std::string(doubt_kinds::load), 9, "9 runnable threads for 2"}};
+    return r;
+  };
+  json_document document;
+  document.results = {host(1, false), host(2, true), host(2, true), host(4, false)};
+  const reference_spread known({&document, 1});
+  EXPECT_EQ(known.points().size(), 2U);
+  EXPECT_EQ(left_out(known, topology::device::host, 2),
+            "2 of 2 points mean little: 9 runnable threads for 2 (the worst of 2)");
+  EXPECT_EQ(left_out(known, topology::device::host, 4), "");
+  EXPECT_EQ(left_out(known, topology::device::gpu, 2), "");
+  EXPECT_EQ(most_host_members(known, 3), 2) << "that these mean little makes one member no node";
+  EXPECT_EQ(most_host_members(known, 64), 4);
+}
+
 TEST(acceptance_plan, has_each_gpu_each_pair_and_all) {
   const auto points = plan(4);
   EXPECT_EQ(std::ranges::count_if(points, [](const auto& p) { return p.point.members == 1; }), 8);

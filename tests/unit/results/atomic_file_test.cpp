@@ -166,4 +166,19 @@ TEST(atomic_file, is_whole_when_the_writer_is_killed) {
   }
 }
 
+TEST(atomic_file, a_line_begins_behind_one_that_was_cut_short) {
+  const test::scratch_folder folder;
+  const auto file = folder / "nodes.jsonl";
+  EXPECT_EQ(why_not_appendable(file), "");
+  append_line(file, "a"), append_line(file, "b");
+  EXPECT_EQ(content_of(file), "a\nb\n");
+  write_file_atomically(file, "a\nb");
+  append_line(file, "c");
+  EXPECT_EQ(content_of(file), "a\nb\nc\n");
+  EXPECT_NE(why_not_appendable(folder / "none" / "nodes.jsonl").find("no file can be created"),
+            std::string::npos);
+  EXPECT_NE(why_not_appendable(folder.path()), "");
+  EXPECT_THROW(append_line("/dev/full", "a"), api_error);
+}
+
 }}  // namespace mgsync
