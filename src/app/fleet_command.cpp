@@ -23,9 +23,10 @@ namespace {
 // A pipe could be read once only, so it holds results.
 bool begins_as_acceptance(const std::string& name) {
   if (!std::filesystem::is_regular_file(name)) return false;
-  std::string beginning(64, '\0');
+  std::string beginning(1 << 20, '\0');  // the schema may be the last key of the first of them
   std::ifstream file(name);
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(file.gcount()));
   return is_acceptance(beginning);
 }
 
@@ -67,10 +68,12 @@ int fleet_command(const options& asked) {
     throw usage_error(
         "--markdown: a fleet is reported as text, or as a page by --html; accepted: one of these");
   fleet all;
+  std::vector<std::string> damage;
   for (const auto& name : asked.files)
     for (const auto& one :
-         read_accepted(read_text(name, "lines of mgsync accept --line"), name, asked.anonymous))
+         read_accepted(read_text(name, "lines of mgsync accept --line"), name, asked.anonymous, damage))
       all.add(one);
+  for (const auto& sentence : damage) say("mgsync: {}\n", sentence);
   const auto found = evaluate(all);
   if (asked.html.empty()) tell("{}", text_of(found));
   else if (asked.html == "-") tell("{}", report::to_html(page_of(found, all, asked.files.size())));

@@ -125,8 +125,9 @@ static void hide_names(topology::machine& described) {
   for (auto& gpu : described.gpus) gpu.uuid = pseudonym_of_gpu(gpu.uuid);
 }
 
-std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous) {
-  auto all = read_acceptances(text, name);
+std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous,
+                                      std::vector<std::string>& damage) {
+  auto all = read_acceptances(text, name, damage);
   if (anonymous)
     for (auto& one : all) make_anonymous(one);
   return all;
@@ -139,7 +140,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
     const auto text =
         read_text(name, "files of --json or --store, machine descriptions, and lines of mgsync accept");
     if (is_acceptance(text)) {
-      std::ranges::move(read_accepted(text, name, anonymous), std::back_inserter(all.accepted));
+      std::ranges::move(read_accepted(text, name, anonymous, all.damage), std::back_inserter(all.accepted));
       continue;
     }
     if (topology::is_description(text) || text.starts_with("<")) {
@@ -168,6 +169,7 @@ report_files read_report_files(const std::vector<std::string>& names, across ali
 }
 
 void say_damage(const report_files& all) {
+  for (const auto& sentence : all.damage) say("mgsync: {}\n", sentence);
   for (const auto& file : all.measured)
     for (const auto& sentence : file.damage) say("mgsync: {}\n", sentence);
 }

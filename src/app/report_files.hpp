@@ -31,10 +31,12 @@ struct report_files {
   std::vector<reported_machine> machines;  // those with barriers first, then by the number of GPUs
   std::vector<topology::machine> drawn;    // machine descriptions
   std::vector<acceptance> accepted;        // the lines of acceptances
+  std::vector<std::string> damage;         // a sentence for each of them that was left out
 };
 
-// Lines of acceptances; `anonymous`: applies make_anonymous().
-std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous);
+// Lines of acceptances; `anonymous`: applies make_anonymous(). `damage` as of read_acceptances().
+std::vector<acceptance> read_accepted(std::string_view text, const std::string& name, bool anonymous,
+                                      std::vector<std::string>& damage);
 
 // Reads results files, stores, machine descriptions (mgsync's JSON or hwloc XML) and lines of acceptances.
 // Machines that differ by no more than `alike` count as one. `anonymous`: applies make_anonymous(). Throws

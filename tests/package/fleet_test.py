@@ -59,10 +59,17 @@ with tempfile.TemporaryDirectory() as folder:
     other.write_text("{}")
     refused = subprocess.run([MGSYNC, "report", lines, other], capture_output=True, text=True, timeout=280, check=False)
     assert refused.returncode == 2 and "other.json" in refused.stderr, refused
-    torn = work / "torn.jsonl"
+    torn, first_20 = work / "torn.jsonl", work / "first.jsonl"
+    first_20.write_text("".join(half[:20]))
     torn.write_text(half[0] + half[1][:200])
-    refused = subprocess.run([MGSYNC, "report", torn], capture_output=True, text=True, timeout=280, check=False)
-    assert refused.returncode == 2 and "line 2" in refused.stderr, refused
+    told = report(torn)
+    assert "1 acceptance of the node " in told.stdout and "torn.jsonl, line 2: no whole JSON" in told.stderr, told
+    beside = report(torn, pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz")
+    assert "torn.jsonl, line 2: no whole JSON" in beside.stderr, beside.stderr
+    for number, layout in enumerate(({}, {"sort_keys": True}, {"sort_keys": True, "indent": 2})):
+        other_layout = work / f"layout-{number}.jsonl"
+        other_layout.write_text("".join(json.dumps(json.loads(line), **layout) + "\n" for line in half[:20]))
+        assert report(other_layout).stdout == report(first_20).stdout, layout
     # Beside results they are a section of their page, which then says whether the nodes are normal.
     results = pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz"
     for order in ((lines, results), (results, lines)):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/hosts.hpp"
 #include "src/base/json_fields.hpp"
+#include "src/base/strict_json.hpp"
 #include "src/base/units.hpp"
 #include "src/results/files/anonymous.hpp"
 
@@ -273,22 +275,37 @@ void make_anonymous(acceptance& a) {
 std::string to_line(const acceptance& a) { return dumped(to_json(a)); }
 
 bool is_acceptance(std::string_view text) {
-  return text.starts_with(fmt::format("{{\"schema\":\"{}\"", acceptance_schema));
+  if (text.find(acceptance_schema) == std::string_view::npos) return false;
+  if (text.starts_with(fmt::format("{{\"schema\":\"{}\"", acceptance_schema))) return true;  // even cut short
+  try {
+    return text_under("schema", text, "") == acceptance_schema;
+  } catch (const usage_error&) { return false; }
 }
 
-std::vector<acceptance> read_acceptances(std::string_view text, const std::string& name) {
+std::vector<acceptance> read_acceptances(std::string_view text, const std::string& name,
+                                         std::vector<std::string>& damage) {
   std::vector<acceptance> all;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty()) continue;
+  std::vector<std::string> here;
+  for (std::size_t number = 1, next = 1; !text.empty(); number = next) {
+    auto one = text.substr(0, text.find('\n'));
+    const auto last = one.find_last_not_of(" \t\r");
+    // One that does not end on its line ends before the next one.
+    if (last != std::string_view::npos && one[last] != '}') one = text.substr(0, text.find("\n{"));
+    next += static_cast<std::size_t>(std::ranges::count(one, '\n')) + 1;
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    if (last == std::string_view::npos) continue;
     const auto place = fmt::format("{}, line {}", name, number);
-    if (!is_acceptance(line))
+    if (!nlohmann::json::accept(one)) {
+      here.push_back(place + ": no whole JSON, as of a line that was cut short: it is left out");
+      continue;
+    }
+    if (text_under("schema", one, place) != acceptance_schema)
       throw usage_error(
           fmt::format("{}: no line of an acceptance; accepted: what mgsync accept --line writes", place));
-    all.push_back(from_json<acceptance>(line, place));
+    all.push_back(from_json<acceptance>(one, place));
   }
+  if (all.empty() && !here.empty()) throw usage_error(here.front() + ", and there is no other");
+  std::ranges::move(here, std::back_inserter(damage));
   return all;
 }
 

@@ -147,9 +147,12 @@ void make_anonymous(acceptance&);
 
 // One line, without its end.
 std::string to_line(const acceptance&);
-// Whether a text begins as such a line.
+// Whether a text begins as such a line, or as its JSON in another layout.
 bool is_acceptance(std::string_view text);
-// Every line of a text; throws usage_error naming the file and the line.
-std::vector<acceptance> read_acceptances(std::string_view text, const std::string& name);
+// Every one of a text, in any layout of JSON in which they, and nothing inside them, begin a line with a
+// brace. A line that was cut short is left out, with a sentence in `damage`; for any other, and where none is
+// left, throws usage_error naming the file and the line.
+std::vector<acceptance> read_acceptances(std::string_view text, const std::string& name,
+                                         std::vector<std::string>& damage);
 
 }  // namespace mgsync

@@ -3,7 +3,7 @@
 // which all of it differs, and nodes that have changed. Pure.
 //
 //   fleet all;
-//   for (const auto& one : read_acceptances(text, name)) all.add(one);
+//   for (const auto& one : read_acceptances(text, name, damage)) all.add(one);
 //   const auto found = evaluate(all);
 #pragma once
 

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 #include "made_up_results.hpp"
 #include "tests/unit/refused.hpp"
 
@@ -320,15 +322,41 @@ TEST(acceptance, its_record_is_one_line_that_is_read_back) {
   const auto line = to_line(node);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_TRUE(is_acceptance(line));
-  const auto back = read_acceptances(line + "\n" + line + "\n", "f");
+  std::vector<std::string> damage;
+  const auto back = read_acceptances(line + "\n" + line + "\n", "f", damage);
   ASSERT_EQ(back.size(), 2U);
   EXPECT_EQ(back[1].node, "n7");
   EXPECT_EQ(back[1].suspects, node.suspects);
   EXPECT_EQ(back[1].points, node.points);
   EXPECT_EQ(to_line(back[0]), line);
-  EXPECT_NE(
-      test::refused([&] { static_cast<void>(read_acceptances(line + "\n{}\n", "f")); }).find("f, line 2"),
-      std::string::npos);
+  const auto reads = [&](const std::string& text) { return read_acceptances(text, "f", damage).size(); };
+  EXPECT_NE(test::refused([&] { reads(line + "\n{}\n"); }).find("f, line 2: no line of an acceptance"),
+            std::string::npos);
+  EXPECT_TRUE(damage.empty());
+  // A line that was cut short, wherever it is, takes no other along.
+  const auto cut = line.substr(0, 200);
+  EXPECT_EQ(reads(line + "\n" + cut), 1U);
+  EXPECT_EQ(reads(cut + "\n" + line + "\n\n" + cut + "\n" + line), 2U);
+  ASSERT_EQ(damage.size(), 3U);
+  EXPECT_EQ(damage[0], "f, line 2: no whole JSON, as of a line that was cut short: it is left out");
+  EXPECT_TRUE(damage[2].starts_with("f, line 4: ")) << damage[2];
+  EXPECT_TRUE(test::refused([&] { reads(cut); }).ends_with("it is left out, and there is no other"));
+}
+
+TEST(acceptance, its_record_is_read_in_any_layout_of_json) {
+  auto node = judged(plan(2), [](const auto&) { return 1.0; });
+  node.node = "n7", node.started = "2026-11-23T00:00:00Z";
+  const auto sorted = nlohmann::json::parse(to_line(node));  // by key: the schema comes late
+  std::vector<std::string> damage;
+  for (const int indent : {-1, 2}) {
+    const auto text = sorted.dump(indent);
+    EXPECT_TRUE(is_acceptance(text)) << text;
+    const auto back = read_acceptances(text + "\n" + text, "f", damage);
+    ASSERT_EQ(back.size(), 2U) << indent;
+    EXPECT_EQ(to_line(back[1]), to_line(node));
+  }
+  EXPECT_TRUE(damage.empty());
+  EXPECT_FALSE(is_acceptance(R"({"schema": "mgsync-results/2", "command": "mgsync-accept/1"})"));
 }
 
 TEST(acceptance_forms, escape_what_they_quote) {
