@@ -170,6 +170,16 @@ std::string what_it_is(const point& p) {
   return fmt::format("{} {} {}", subject_of(p), p.members, format_shape(p));
 }
 
+// "grid:auto", as points name it: a backend alone would fit none.
+bool is_barrier(std::string_view subject) {
+  const auto colon = subject.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  point p;
+  p.subject = subject.substr(0, colon);
+  p.variant = subject.substr(colon + 1);
+  return !p.variant.empty() && barriers::known_facts_of(p).has_value();
+}
+
 // Throws usage_error where the reference has nothing that can be measured here.
 std::vector<acceptance_point> plan_for(node& here, const options& asked, const reference_spread& known,
                                        std::vector<std::string>& notes) {
@@ -189,7 +199,8 @@ std::vector<acceptance_point> plan_for(node& here, const options& asked, const r
   wanted.can_run = [&](const point& p) { return runs.contains(what_it_is(p)); };
   std::vector<threshold> table;
   if (!asked.thresholds.empty())
-    table = read_thresholds(read_text(asked.thresholds, "a table of thresholds"), asked.thresholds);
+    table =
+        read_thresholds(read_text(asked.thresholds, "a table of thresholds"), asked.thresholds, is_barrier);
   wanted.thresholds = table;
   auto plan = plan_acceptance(known, wanted);
   const auto files = counted(here.against.size(), "reference file");

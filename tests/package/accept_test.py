@@ -150,6 +150,13 @@ def refusals(base):
     assert "mean little: 9 runnable threads" in said and "accepted: --against files that were measured while nothing else ran" in said, said
     some = accept("--device", "host", "--against", f"{busy},{fast}", "--dry-run", code=0)
     assert "note: left out of the 2 reference files: " in some and "mean little: 9 runnable threads" in some, some
+    table = work / "known.csv"
+    table.write_text("grid:auto,1,*,5%\nopenmp:runtime,2,1,0.1\nmultigrid:hub,8,4x256,10%\n")
+    accept("--device", "host", "--against", fast, "--thresholds", table, "--dry-run", code=0)
+    for wrong in ("multigrd:auto", "multigrid", "multigrid:"):
+        table.write_text(f"{wrong},2,*,10%\n")
+        said = accept("--device", "host", "--against", fast, "--thresholds", table, code=2)
+        assert f"known.csv, line 1: '{wrong}' is no barrier" in said and said.count("\n") == 1, said
     for words, what in ((("--line", "/nonexistent/x.jsonl"), "--line /nonexistent/x.jsonl: no file can be created"),
                         (("--prometheus", "/nonexistent/x.prom"), "--prometheus /nonexistent/x.prom: no file can be created"),
                         (("--json", fast), "is a file that this command reads")):

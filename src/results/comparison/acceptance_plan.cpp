@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -93,10 +94,19 @@ bool fits(const threshold& line, const point& p) {
          is(line.shape, format_shape(p));
 }
 
+// "10%" or 0.1; without a unit 10 would be a thousand per cent.
 std::optional<double> share_of(std::string_view text) {
   const auto value = in_unit(text, "%");
-  if (!value || *value < 0) return std::nullopt;
+  if (!value || *value < 0 || (!text.ends_with('%') && *value > 1)) return std::nullopt;
   return text.ends_with('%') ? *value / 100 : *value;
+}
+
+bool is_members(std::string_view word) { return word == "*" || whole_in_unit(word, "").value_or(0) > 0; }
+
+// "*", "4x256", "b1x32", and "2" of host members.
+bool is_shape(std::string_view word) {
+  static const std::regex shape("\\*|b?[0-9]+x[0-9]+|[0-9]+");
+  return std::regex_match(word.begin(), word.end(), shape);
 }
 
 point placed(point p, const std::vector<int>& members) {
@@ -108,7 +118,9 @@ point placed(point p, const std::vector<int>& members) {
 
 }  // namespace
 
-std::vector<threshold> read_thresholds(std::string_view text, const std::string& name) {
+std::vector<threshold> read_thresholds(std::string_view text, const std::string& name,
+                                       const barrier_test& is_barrier) {
+  constexpr std::string_view form = "subject,members,shape,limit, such as grid:auto,1,1x32,8% or *,2,*,10%";
   std::vector<threshold> all;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -119,14 +131,18 @@ std::vector<threshold> read_thresholds(std::string_view text, const std::string&
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with('#') || line == "subject,members,shape,limit") continue;
     const auto words = split_at_commas(line);
-    const auto share = words.size() == 4 ? share_of(words[3]) : std::nullopt;
+    const auto share =
+        words.size() == 4 && is_members(words[1]) && is_shape(words[2]) ? share_of(words[3]) : std::nullopt;
     if (!share)
-      throw usage_error(
-          fmt::format("{}, line {}: '{}' is no threshold; accepted: subject,members,shape,limit, "
-                      "such as grid:auto,1,1x32,8% or *,2,*,10%",
-                      name, number, line.substr(0, 80)));
+      throw usage_error(fmt::format("{}, line {}: '{}' is no threshold; accepted: {}, or 0.1 for 10%", name,
+                                    number, line.substr(0, 80), form));
+    if (words[0] != "*" && !is_barrier(words[0]))
+      throw usage_error(fmt::format("{}, line {}: '{}' is no barrier; accepted: * for all, or one that "
+                                    "mgsync list names, such as grid:auto",
+                                    name, number, words[0]));
     all.push_back({std::string(words[0]), std::string(words[1]), std::string(words[2]), *share});
   }
+  if (all.empty()) throw usage_error(fmt::format("{}: it has no line; accepted: lines of {}", name, form));
   return all;
 }
 

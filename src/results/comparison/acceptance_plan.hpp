@@ -20,8 +20,11 @@ struct threshold {
   std::string subject, members, shape;
   double limit = 0;  // what a point may be slower by, as a share
 };
-// Throws usage_error with the line that is none.
-std::vector<threshold> read_thresholds(std::string_view text, const std::string& name);
+// Throws usage_error with the line that is none, or that names a subject which `is_barrier` does not know,
+// and where there is no line.
+using barrier_test = std::function<bool(std::string_view subject)>;
+std::vector<threshold> read_thresholds(std::string_view text, const std::string& name,
+                                       const barrier_test& is_barrier);
 
 struct acceptance_request {
   topology::device device = topology::device::gpu;

@@ -153,12 +153,24 @@ TEST(acceptance_plan, takes_no_longer_than_promised) {
 
 TEST(acceptance_plan, a_table_of_thresholds_replaces_the_limits_of_the_spread) {
   const auto table =
-      read_thresholds("subject,members,shape,limit\n# ours\n*,1,1x32,3%\n*,*,*,0.5\n", "t.csv");
+      read_thresholds("subject,members,shape,limit\n# ours\n*,1,1x32,3%\n*,*,*,0.5\n", "t.csv", {});
   const auto points = plan_acceptance(reference_spread(processes(2)), {.members = 2, .thresholds = table});
   EXPECT_TRUE(std::ranges::all_of(points, [](const auto& p) { return p.limit == 1.03 || p.limit == 1.5; }));
   EXPECT_TRUE(std::ranges::any_of(points, [](const auto& p) { return p.limit == 1.03; }));
-  EXPECT_EQ(test::refused([] { static_cast<void>(read_thresholds("a,b\n", "t.csv")); }).substr(0, 23),
-            "t.csv, line 1: 'a,b' is");
+}
+
+TEST(acceptance_plan, refuses_a_table_that_would_be_misread) {
+  const auto told = [](const std::string& text) {
+    return test::refused([&] {
+      read_thresholds(text, "t.csv", [](std::string_view subject) { return subject == "grid:auto"; });
+    });
+  };
+  for (const auto* line : {"a,b", "*,2,*,10", "*,2,*,-1%", "*,x,*,10%", "*,0,*,10%", "*,2,1y32,10%"})
+    EXPECT_TRUE(told(std::string("grid:auto,1,b1x32,8%\n*,2,2,1\n") + line)
+                    .starts_with(std::string("t.csv, line 3: '") + line + "' is no threshold; accepted: "))
+        << line;
+  EXPECT_TRUE(told("grdi:auto,2,*,10%").starts_with("t.csv, line 1: 'grdi:auto' is no barrier; accepted: "));
+  EXPECT_TRUE(told("# nothing\n").starts_with("t.csv: it has no line; accepted: lines of subject,"));
 }
 
 TEST(acceptance, a_node_like_the_reference_is_normal) {
