@@ -70,6 +70,24 @@ with tempfile.TemporaryDirectory() as folder:
         other_layout = work / f"layout-{number}.jsonl"
         other_layout.write_text("".join(json.dumps(json.loads(line), **layout) + "\n" for line in half[:20]))
         assert report(other_layout).stdout == report(first_20).stdout, layout
+    # A node that gets slower by little each day is told, alone and beside others that do not.
+    for names in (["n7"], [f"n{number}" for number in range(6)] + ["n7"]):
+        drifting = work / "drifting.jsonl"
+        with open(drifting, "w") as out:
+            for day in range(14):
+                for name in names:
+                    record = json.loads(half[0]) | {"node": name, "started": f"2026-11-{day + 1:02}T03:00:00Z"}
+                    for p in record["points"]:
+                        p["us"] = 1 + 0.004 * day * (name == "n7") + 0.0001 * (day % 3)
+                    out.write(json.dumps(record, separators=(",", ":")) + "\n")
+        told = report(drifting).stdout
+        assert re.search(r"(It|n7) has become 5.[0-9] % slower from 2026-11-01 to 2026-11-14", told), told[:600]
+        assert told.count("has become") == 1 and "Nodes that drift" in told, told
+    # What is beyond its limit is not near to it.
+    record = json.loads(half[0])
+    record["points"][0] |= {"times": 300}
+    drifting.write_text(json.dumps(record))
+    assert "Furthest beyond its limit was multigrid:auto at 4x256: 300.00 times" in report(drifting).stdout, report(drifting).stdout
     # Beside results they are a section of their page, which then says whether the nodes are normal.
     results = pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz"
     for order in ((lines, results), (results, lines)):

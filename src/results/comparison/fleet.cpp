@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/base/units.hpp"
+#include "src/results/comparison/drift.hpp"
 #include "src/results/values/statistics.hpp"
 
 namespace mgsync {
@@ -74,6 +75,7 @@ class analysis {
     find_latest();
     find_usual();
     for (std::size_t i = 0; i < all_.runs().size(); ++i) judge_run(i);
+    find_drifts();
   }
 
   fleet_findings findings() {
@@ -87,6 +89,7 @@ class analysis {
     add_outliers(found.shown);
     add_verdicts(found.shown);
     add_changes(found.shown);
+    found.shown.add(drift_table(drifts_));
     add_days(found.shown);
     add_kinds(found.shown);
     add_trend(found.shown);
@@ -132,6 +135,16 @@ class analysis {
       const double tail = false_alarms / static_cast<double>(std::max<std::size_t>(u.values, 20));
       u.limit = boost::math::quantile(boost::math::complement(gauss, tail)) * deviation_of(std::move(off));
     }
+  }
+
+  void find_drifts() {
+    series_of_nodes all;
+    for (const auto& run : all_.runs()) {
+      std::vector<double> off;
+      for (const auto& v : run.values) off.push_back(v.log_us - usual_[v.kind].centre);
+      if (!off.empty()) all[run.node][run.day()].push_back(median(off));
+    }
+    drifts_ = drifts_of(all);
   }
 
   judged_point judged(const fleet_value& v, const std::string& day) const {
@@ -206,6 +219,8 @@ class analysis {
     }
     if (outliers_.size() > 5)
       said.push_back(fmt::format("{} more outliers are in the table.", outliers_.size() - 5));
+    for (std::size_t i = 0; i < drifts_.size() && i < 3; ++i)
+      said.push_back(fmt::format("{} {}.", drifts_[i].node, words_of(drifts_[i])));
     return said;
   }
 
@@ -237,6 +252,7 @@ class analysis {
                     with_gpus(node, runs), over_days(),
                     std::ranges::count(all_.runs(), node_verdict_kind::normal, &fleet_run::verdict),
                     is_normal(runs) ? "too" : "not")};
+    for (const auto& one : drifts_) all.words += fmt::format(" It {}.", words_of(one));
     auto& against = all.parts.emplace_back("against what", "The same points of reference results");
     const auto nearest = std::ranges::max_element(all_.references(), {}, [](const auto& one) {
       return one.most_times / std::max(one.least_limit, 1.0);
@@ -245,10 +261,11 @@ class analysis {
     if (nearest == all_.references().end() || !(nearest->most_times > 0)) against.second += own;
     else {
       const auto& kind = all_.kinds()[static_cast<std::size_t>(nearest - all_.references().begin())];
-      against.second +=
-          fmt::format(" of this kind of machine ({}){} Nearest to its limit came {} at {}: "
-                      "{:.2f} times the reference; up to {:.2f} is normal.",
-                      kind.machine, own, kind.subject, kind.shape, nearest->most_times, nearest->least_limit);
+      const bool beyond = nearest->most_times > nearest->least_limit;
+      against.second += fmt::format(
+          " of this kind of machine ({}){} {} {} at {}: {:.2f} times the reference; up to {:.2f} is normal.",
+          kind.machine, own, beyond ? "Furthest beyond its limit was" : "Nearest to its limit came",
+          kind.subject, kind.shape, nearest->most_times, nearest->least_limit);
     }
     all.sentences = {all.words + " " + against.second};
     return all;
@@ -406,6 +423,7 @@ class analysis {
   std::map<std::string, std::vector<std::size_t>> by_node_;  // its runs in time
   std::vector<usual> usual_;
   std::vector<outlier> outliers_;  // the worst first
+  std::vector<drift> drifts_;      // the largest first
 };
 
 }  // namespace
