@@ -28,8 +28,8 @@ constexpr std::pair<std::string_view, std::string_view> endings[] = {
     {"2", "wrong use"},
     {"3", "a barrier was violated or stuck, or `mgsync check` or `mgsync audit` found a fault"},
     {"4", "nothing could be measured or judged here"},
-    {"5", "slower than `mgsync compare --fail-slower` lets through, or a node that `--reference` finds not "
-          "normal"},
+    {"5", "slower than `mgsync compare --fail-slower` lets through, or a node that `mgsync accept` or "
+          "`--reference` finds not normal"},
     {"128+n", "ended by signal n"},
 };
 
@@ -60,6 +60,13 @@ std::string help_of_options(const std::vector<offered_option>& options) {
   std::string text;
   for (const auto& option : options) text += help_line(option);
   return text;
+}
+
+std::string exit_codes() {
+  std::string codes;
+  for (const auto& [code, what] : endings)
+    codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", code, what);
+  return wrapped("\n", 0, 110, fmt::format("Exit codes: {}.", codes));
 }
 
 // Escapes what mdoc(7) would interpret in a word.
@@ -140,7 +147,7 @@ std::string help_text(std::optional<command> of, declared_axes axes) {
     std::string text =
         fmt::format("mgsync {}{}{}: {}\n", c.name, c.words.empty() ? "" : " ", c.words, c.help);
     if (!axes.empty()) text += "\nAxes:\n" + help_lines(axes);
-    return text + "\nOptions:\n" + help_of_options(offered_options(of));
+    return text + "\nOptions:\n" + help_of_options(offered_options(of)) + exit_codes();
   }
   std::string text = wrapped("", 0, 104, fmt::format("mgsync: {}", purpose)) + "\n";
   for (const auto& [line, what] : examples) text += fmt::format("  {:<56}{}\n", line, what);
@@ -152,10 +159,7 @@ std::string help_text(std::optional<command> of, declared_axes axes) {
   text +=
       "\n`mgsync help COMMAND` lists what a command takes, `mgsync help study NAME` what a study varies.\n"
       "docs/glossary.md has a sentence for every word that mgsync uses.\n";
-  std::string codes;
-  for (const auto& [code, what] : endings)
-    codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", code, what);
-  return text + wrapped("\n", 0, 110, fmt::format("Exit codes: {}.", codes));
+  return text + exit_codes();
 }
 
 std::string manual_page(declared_axes axes, std::string_view version, std::string_view date) {

@@ -265,6 +265,15 @@ void reject_contradictions(const options& o) {
 
 }  // namespace
 
+// Throws usage_error for words after a command that takes none.
+[[noreturn]] static void refuse_words(const std::vector<std::string>& words, declared_axes axes) {
+  if (std::ranges::count(all_commands(), words[1], &described_command::name) > 0)
+    throw usage_error(fmt::format("one command at a time, not '{}'", fmt::join(words, " ")));
+  throw usage_error(fmt::format("mgsync {} takes options and no other words, not '{}'; accepted: --{}",
+                                words.front(), words[1],
+                                fmt::join(accepted_by(command_named(words.front()).what, axes), " --")));
+}
+
 std::vector<std::string> plain_words(std::span<const std::string> arguments) {
   std::vector<std::string> plain;
   // A word after an unknown option is taken for its value, unless it is a command.
@@ -322,9 +331,7 @@ options parse_options(std::span<const std::string> arguments, declared_axes axes
   } catch (const po::error_with_option_name& error) {
     explain(error, what, axes);
   } catch (const po::error& error) { throw usage_error(error.what()); }
-  if (words.size() > 1 && description_of(what).words.empty())
-    throw usage_error(fmt::format("mgsync {} takes options alone, not '{}'", words.front(),
-                                  fmt::join(words.begin() + 1, words.end(), " ")));
+  if (words.size() > 1 && description_of(what).words.empty()) refuse_words(words, axes);
   if (!words.empty()) result.files.assign(words.begin() + 1, words.end());
   if (result.command == command::help && !words.empty()) result.help_for = what;
   if (result.command == command::measure) result.command = what;

@@ -64,8 +64,7 @@ TEST(options, names_what_is_accepted) {
   EXPECT_NE(refusal({"--check-rounds", "-3"}).find("from 1 to"), std::string::npos);
   EXPECT_NE(refusal({"--resume"}).find("--store"), std::string::npos);
   EXPECT_NE(refusal({"--json", "-", "--csv", "-"}).find("stdout"), std::string::npos);
-  EXPECT_NE(refusal({"list", "topology"}).find("mgsync list takes options alone, not 'topology'"),
-            std::string::npos);
+  EXPECT_NE(refusal({"list", "topology"}).find("one command"), std::string::npos);
 }
 
 TEST(options, refuses_every_kind_of_hostile_number) {
@@ -262,6 +261,11 @@ TEST(options, of_one_command_are_its_help) {
   const auto merge = help_text(command::merge);
   EXPECT_NE(merge.find("--over-processes"), std::string::npos);
   EXPECT_EQ(merge.find("--backend"), std::string::npos);
+  EXPECT_NE(help_text(command::accept).find("Exit codes: 0 measured and correct"), std::string::npos);
+  const auto foo = refusal({"accept", "foo"});
+  EXPECT_TRUE(foo.starts_with("mgsync accept takes options and no other words, not 'foo'; accepted: --"))
+      << foo;
+  EXPECT_NE(foo.find(" --against "), std::string::npos) << foo;
 }
 
 TEST(options, of_a_study_are_its_axes_and_its_own) {
