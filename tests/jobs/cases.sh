@@ -105,18 +105,24 @@ PYTHON
   expect_text '^This node is normal: 1 point' "$out"
   expect_text '^mgsync-accept: PASS: n[123]' "$out"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/fast.json" -- "${options[@]}"
-  ends_with 5 120 "acceptance of a slow node"
+  told_the_end "$job" 120
+  if grep -q 'cannot be told: .* is beyond its limit' "$out"; then  # this machine is busy beside the test
+    expect_code "$(exit_of "$job")" 4 "acceptance of a slow node that is busy"
+  else
+    expect_code "$(exit_of "$job")" 5 "acceptance of a slow node"
+    expect_text '^This node is not normal: slow: all 2 host members .*Look further: mgsync --device host --members 2 --backend openmp:runtime' "$out"
+    expect_text '"verdict":"slow"' "$MGSYNC_RESULTS/nodes.jsonl"
+  fi
   expect_text '^mgsync-accept: FAIL' "$out"
-  expect_text '^This node is not normal: slow: all 2 host members .*Look further: mgsync --backend openmp:runtime' "$out"
-  expect_text '"verdict":"slow"' "$MGSYNC_RESULTS/nodes.jsonl"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/other.json" -- "${options[@]}"
   ends_with 2 60 "acceptance by a baseline of another machine"
   expect_text 'the CPU is .*, was another CPU|was another CPU' "$out"
   # What drains, on this machine and not as root's: a scontrol that writes down what it is asked.
   mkdir "$work/bin"
   printf '#!/bin/sh\necho "$@" >>"%s"\n' "$work/drained" >"$work/bin/scontrol"
-  chmod +x "$work/bin/scontrol"
-  PATH=$work/bin:$PATH MGSYNC_BASELINE=$work/fast.json SLURMD_NODENAME=n9 MGSYNC=$mgsync "$MGSYNC_HOME/jobs/accept-drain.sh" "${options[@]}" >"$work/out"
+  printf '#!/bin/sh\necho "This node is not normal: slow: GPU 3"\nexit 5\n' >"$work/bin/slow"
+  chmod +x "$work/bin/scontrol" "$work/bin/slow"
+  PATH=$work/bin:$PATH MGSYNC_BASELINE=$work/fast.json SLURMD_NODENAME=n9 MGSYNC=$work/bin/slow "$MGSYNC_HOME/jobs/accept-drain.sh" "${options[@]}" >"$work/out"
   expect_code $? 5 "draining a slow node"
   expect_text '^update NodeName=n9 State=DRAIN Reason=mgsync: This node is not normal: slow' "$work/drained"
   rm "$work/drained"
