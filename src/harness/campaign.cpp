@@ -151,24 +151,12 @@ std::string failures(std::span<const result> results) {
   return text;
 }
 
-// What a file of these results does not do for. Those of --points are measured for another command.
-std::string no_reference(const campaign_request& asked, std::span<const result> results) {
-  const auto doubted = std::ranges::count_if(results, [](const result& r) {
-    return r.point.study == default_study && r.has_metrics() && !r.doubts.empty();
-  });
-  if (doubted == 0 || asked.out.json.empty() || !asked.sweeps.empty()) return {};
-  return fmt::format("mgsync: {} little, which mgsync accept --against leaves out: measure a reference while "
-                     "nothing else runs here\n",
-                     doubted == 1 ? "1 point means" : fmt::format("{} points mean", doubted));
-}
-
 // Called on rank 0. The documents are written before the figures, which can be drawn again from them. After
 // an interruption nothing is evaluated, so that the command ends soon. False: an evaluation failed.
 bool report_on(const campaign_request& asked, const runner& measured, std::vector<result> results,
                outputs& written) {
   const auto spent = to_string(measured.spent());
-  const auto remarks =
-      fmt::format("mgsync: time spent {}\n{}{}", spent, failures(results), no_reference(asked, results));
+  const auto remarks = fmt::format("mgsync: time spent {}\n{}", spent, failures(results));
   const auto shown =
       measured.interrupted() ? presented_results{} : present(asked.studies, results, asked.shown);
   written.note("time_spent", spent);

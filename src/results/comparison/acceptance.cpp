@@ -34,12 +34,25 @@ std::string key_of(point p) {
   return canonical_text(p);
 }
 
+// The doubts that may have made the value longer than it is. What the host does meanwhile does not reach into
+// a kernel.
+std::vector<doubt> doubts_that_count(const result& r) {
+  auto all = r.doubts;
+  if (r.point.device == topology::device::gpu && r.facts && r.facts->driver == fact::driver::device)
+    std::erase_if(all, [](const doubt& one) {
+      return one.kind == doubt_kinds::load || one.kind == doubt_kinds::steal ||
+             one.kind == doubt_kinds::switches;
+    });
+  return all;
+}
+
 // Why a point that seems slow is not taken for slow; empty: it is slow.
 std::string why_unsure(const result& r, const acceptance_point& planned) {
   const auto& m = r.metrics.front();
   const auto beyond = fmt::format("is beyond its limit ({:.2f} times the reference, {:.2f} may be), ",
                                   m.median / planned.base_us, planned.limit);
-  if (may_be_too_long(r.doubts)) return fmt::format("{}and means little: {}", beyond, words_of(r.doubts));
+  if (const auto doubts = doubts_that_count(r); may_be_too_long(doubts))
+    return fmt::format("{}and means little: {}", beyond, words_of(doubts));
   if (m.confidence < 0.95 || m.of_one_batch()) return beyond + "in too few batches for an interval of 95 %";
   if (m.ci95_low <= planned.base_us) return beyond + "with an interval that reaches down to the reference";
   return {};

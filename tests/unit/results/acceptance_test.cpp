@@ -289,6 +289,15 @@ TEST(acceptance, a_busy_machine_makes_no_node_slow) {
   });
   EXPECT_EQ(one_batch.sentence, node.sentence) << "why it has no more";
   EXPECT_EQ(slow_but(with(doubt_kinds::slowed)).exit_code, 5) << "a GPU's own heat is the node's";
+  const auto in_kernel = slow_but([&](result& r) {
+    with(doubt_kinds::load)(r);
+    r.facts = known_facts{{.origin = fact::origin::ours,
+                           .driver = fact::driver::device,
+                           .scope = fact::scope::node,
+                           .extent = fact::extent::everything,
+                           .order = fact::order::both}};
+  });
+  EXPECT_EQ(in_kernel.exit_code, 5) << "what a kernel does by itself: " << in_kernel.sentence;
   const auto normal = slow_but(with(doubt_kinds::load), 1);
   EXPECT_EQ(normal.exit_code, 0) << "nothing gets faster by that";
   EXPECT_TRUE(normal.sentence.ends_with(" The machine was busy meanwhile: 9 runnable threads for 2."))
