@@ -31,7 +31,8 @@ std::string longer(double many) {
   return many < 1.1 ? fmt::format("{:.1f} % longer", 100 * (many - 1)) : times(many) + " times as long";
 }
 
-// Of the bars that a program can have, the shortest, and how much longer the next and the longest are.
+// Of the bars that a program can have, which are filled, the shortest, and how much longer the next and the
+// longest are.
 std::string reading(const bar_chart& c) {
   std::vector<const bar*> full;
   for (const auto& b : c.bars)
@@ -46,7 +47,10 @@ std::string reading(const bar_chart& c) {
                        c.values.label);
   const auto &first = *full.front(), &next = *full[1], &last = *full.back();
   const double least = sum_of(first);
-  auto text = fmt::format("{} takes least, {}{}", first.name, readable(least), unit_of(c.values.label));
+  const bool others_take_less = std::ranges::any_of(
+      c.bars, [&](const bar& b) { return b.reference && sum_of(b) > 0 && sum_of(b) < least; });
+  auto text = fmt::format("{}{} takes least, {}{}", others_take_less ? "Of the filled bars, " : "",
+                          first.name, readable(least), unit_of(c.values.label));
   if (first.low && first.high)
     text +=
         fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
