@@ -111,9 +111,8 @@ std::string line_of(const tried_scenario& one) {
 
 std::string summary_of(const tried_word& in, const tried_barrier& one, std::uint64_t seed) {
   const auto sum = count(one);
-  const auto left_out =
-      fmt::format("{}{}", sum.refused == 0 ? "" : fmt::format(", {} refused", sum.refused),
-                  sum.waived == 0 ? "" : fmt::format(", {} waived", sum.waived));
+  const auto left_out = fmt::format("{}{}", sum.refused == 0 ? "" : fmt::format(", {} refused", sum.refused),
+                                    sum.waived == 0 ? "" : fmt::format(", {} waived", sum.waived));
   if (sum.judged() == 0) return fmt::format("{}: nothing could be judged{}\n", one.of.name, left_out);
   const bool by_tsan = dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
   if (sum.failed.empty())

@@ -26,7 +26,8 @@ std::size_t end_of_set(const std::vector<figure>&, std::size_t from);
 
 // Moves the ranked bars of the first section that has any into a section of their own.
 page_section take_headline(page&);
-bool has_headline(const page_section&);
+bool is_of_headline(const figure&);
+bool has_headline(const page_section&);  // the headline's are those of the first section that has some
 
 // How high a section is in a window of 1,280 pixels, roughly: of a set the highest figure counts.
 double height_of(const page_section&);

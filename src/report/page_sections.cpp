@@ -299,14 +299,10 @@ std::string html_section(const page_section& s, const palette& colors, std::stri
   return text + (s.folded ? "</details></section>\n" : "</section>\n");
 }
 
-namespace {
-
 bool is_of_headline(const figure& one) {
   const auto* bars = std::get_if<bar_chart>(&one);
   return bars != nullptr && bars->in_terminal;
 }
-
-}  // namespace
 
 bool has_headline(const page_section& s) { return std::ranges::any_of(s.shown.figures, is_of_headline); }
 

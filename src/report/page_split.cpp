@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
-#include <utility>
+#include <tuple>
 #include <variant>
 
 #include <fmt/format.h>
@@ -130,31 +131,33 @@ void fold(page& p) {
 
 namespace {
 
-// The largest section but the first that is not empty and that of the headline, one of barriers only where
-// there is no other: what most readers come for. Its index, or nothing.
+// The largest section with figures, but the first that is not empty: one of barriers only where there is no
+// other, as they are what most readers come for, and that of the headline last. Its index, or nothing.
 std::optional<std::size_t> least_missed(const page& p) {
   std::optional<std::size_t> index;
-  std::pair<bool, std::size_t> most;  // of another study?, bytes
+  std::tuple<bool, bool, std::size_t> most;  // not of the headline?, of another study?, bytes
   std::size_t before = 0;
-  const auto headline = std::ranges::find_if(p.sections, has_headline) - p.sections.begin();
+  const auto headline = std::ranges::find_if(p.sections, has_headline);
   for (std::size_t i = 0; i < p.sections.size(); ++i) {
     const auto& s = p.sections[i];
-    const bool stays = before == 0 || std::cmp_equal(i, headline);
-    if (is_empty(s)) continue;
-    ++before;
-    if (stays || s.shown.figures.empty()) continue;
+    const bool is_headlines = &s == std::to_address(headline);
+    if (is_empty(s) || before++ == 0) continue;
+    if (is_headlines ? std::ranges::all_of(s.shown.figures, is_of_headline) : s.shown.figures.empty())
+      continue;
     const auto bytes = html_section(s, palette(palette::pictures{})).size();
-    const std::pair of_section{s.id != s.rows + "barriers", bytes};
+    const std::tuple of_section{!is_headlines, s.id != s.rows + "barriers", bytes};
     if (!index || of_section > most) most = of_section, index = i;
   }
   return index;
 }
 
-// Leaves of a section its sentences and short tables; its rows go too, but for those that others link to.
+// Leaves of a section its sentences and short tables, and the headline's figures where they are its own; its
+// rows go too, but for those that others link to.
 void shorten(page& p, page_section& shortened) {
   auto& shown = shortened.shown;
+  const bool is_headlines = &shortened == std::to_address(std::ranges::find_if(p.sections, has_headline));
   shortened.folded = true;
-  shown.figures.clear();
+  std::erase_if(shown.figures, [&](const figure& one) { return !is_headlines || !is_of_headline(one); });
   std::erase_if(shown.tables, is_folded);
   for (auto& t : shown.tables) t.sources.clear();
   shown.sentences.insert(shown.sentences.begin(), "Only sentences and short tables are here: see above.");

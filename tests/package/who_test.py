@@ -40,7 +40,7 @@ assert code == 0 and said.startswith("nobody is traced here: "), (code, said)
 code, said = who("/tmp", __file__)
 assert code == 2 and "is no file of waits of this version of mgsync" in said, (code, said)
 code, said = who("/tmp", "/no/such/file")
-assert code == 1 and "opening /no/such/file" in said, (code, said)
+assert code == 2 and "/no/such/file: there is no such file of waits" in said, (code, said)
 
 for members, blocks, rounds, member, block in ((3, 2, 17, 1, 1), (2, 1, 1, 0, 0), (4, 3, 300, 3, 2)):
     folder, waiting = hang(members, blocks, rounds, member, block)

@@ -138,7 +138,8 @@ std::string how_to_call(const ranking& one) {
 std::string faster_without_call(const ranking& one) {
   const auto* beyond = one.out_of_reach();
   if (beyond == nullptr) return "";
-  const bool known = facts_of(beyond->point).known, is_peers = beyond->point.subject == "peers";
+  const bool known = facts_of(beyond->point).known,
+             is_peers = beyond->facts && beyond->facts->origin == fact::origin::peer;
   const bool is_faster = is_shown_less(*beyond, *one.answer);
   return fmt::format("{}{} {} there, {:.4g} us, but {}{}.",
                      is_peers ? "mgsync's form of "

@@ -345,9 +345,13 @@ TEST(page, of_several_machines_names_whose_ranked_bars_stand_first_and_never_lea
                                     .in_terminal = true}};
   auto other = p.sections.front();
   other.title = "Barriers: 1 x C";
-  p.sections = {p.sections.front(), other, ranked};
+  ranked.shown.figures.push_back(other.shown.figures.front());
+  p.sections = {p.sections.front(), ranked, other};
   EXPECT_NE(to_html(p).find("The figures are of 2 x B."), std::string::npos);
-  EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Barriers: 1 x C"}));
+  EXPECT_EQ(fit(p, 1000), (std::vector<std::string>{"Barriers: 1 x C", "Barriers: 2 x B"}))
+      << "the headline's last";
+  ASSERT_EQ(p.sections[1].shown.figures.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<bar_chart>(p.sections[1].shown.figures[0]));
 }
 
 TEST(page, that_is_too_large_leaves_out_other_studies_before_barriers) {

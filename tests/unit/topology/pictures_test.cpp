@@ -91,7 +91,8 @@ TEST(pictures, network_cards_stand_above_the_gpus_that_they_are_near) {
   const auto text = write_report(test::ranks_of(m, 1), {});
   EXPECT_NE(text.find("Network cards\n"), std::string::npos);
   EXPECT_TRUE(std::regex_search(text, std::regex("2 +mlx5_2 +ib2 +0000:40:00.0 +0 +1 \\(PXB\\)"))) << text;
-  EXPECT_TRUE(std::regex_search(text, std::regex("1 +mlx5_1 +ens1 +0000:29:00.0 +0 +0-3 \\(NODE\\)"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("1 +mlx5_1 +ens1 +0000:29:00.0 +0 +0-3 \\(NODE\\)")))
+      << text;
   const auto dot = write_dot(m);
   EXPECT_NE(dot.find("nic2 -- gpu1 "), std::string::npos);
   EXPECT_NE(dot.find("numa0 -- nic1 "), std::string::npos);
