@@ -36,18 +36,18 @@ of_timed() { # NAME: what is said of its loop of timed rounds
   awk -v name="$1" '/^  [^ ]/ {mine = /timed_rounds/ && $0 ~ name} mine' "$made/audit"
 }
 of_timed gpu_scope_between_gpus | grep -q 'flag-scope' || { echo "flags of one GPU between GPUs are not seen"; failed=1; }
-[ -n "$(of_timed 7counter)" ] || { echo "nothing is said of the right one"; failed=1; }
-! of_timed 7counter | grep -q 'fault:' || { echo "the right one is accused:"; of_timed 7counter; failed=1; }
+[ -n "$(of_timed "::counter,")" ] || { echo "nothing is said of the right one"; failed=1; }
+! of_timed "::counter," | grep -q 'fault:' || { echo "the right one is accused:"; of_timed "::counter,"; failed=1; }
 
 echo "== other projects' barriers: those that order nothing between members are seen"
 "$mgsync" audit "$made/peers.so" >"$made/audit" || [ $? = 3 ] || { cat "$made/audit"; exit 1; }
-for name in 18flags_per_block_ofILb0 15data_with_epoch; do
+for name in "flags_per_block_of<false>" data_with_epoch; do
   for rule in release acquire; do
     of_timed "$name" | grep -q "^ *$rule: nothing" || { echo "$name: $rule is not seen"; failed=1; }
   done
 done
-for name in 18flags_per_block_ofILb1 12equal_blocks 16flags_of_block_0 11three_state 11cas_mailbox 16counter_per_peer \
-    11sum_to_zero 16sign_alternating 4pull 13disseminationILj2 13disseminationILj4; do
+for name in "flags_per_block_of<true>" equal_blocks "flags_of_block_0>" "three_state>" "cas_mailbox>" "counter_per_peer>" "sum_to_zero>" \
+    "sign_alternating>" "peers::pull>" "dissemination<2u>" "dissemination<4u>"; do
   [ -n "$(of_timed "$name")" ] || { echo "nothing is said of $name"; failed=1; }
   ! of_timed "$name" | grep -E '^ *(release|acquire): nothing' || { echo "$name is accused"; failed=1; }
 done
