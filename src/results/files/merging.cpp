@@ -167,29 +167,25 @@ class merging {
   std::vector<std::string> notes_;
 };
 
-// What all files say alike stands as it is, what they say differently as a list.
-std::map<std::string, std::string> joint_settings(std::span<const result_file> files) {
-  std::map<std::string, std::string> settings;
+// The values that these files have of each setting, each once.
+std::map<std::string, std::vector<std::string>> values_of_settings(std::span<const result_file> files) {
   std::map<std::string, std::vector<std::string>> values;
   for (const result_file& file : files)
     for (const auto& [key, value] : file.document.settings) {
       auto& known = values[key];
       if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
     }
+  return values;
+}
+
+// What all files say alike stands as it is, what they say differently as a list.
+std::map<std::string, std::string> joint_settings(
+    const std::map<std::string, std::vector<std::string>>& values) {
+  std::map<std::string, std::string> settings;
   const auto has_comma = [](const std::string& value) { return value.find(',') != std::string::npos; };
   for (const auto& [key, each] : values)
     settings[key] = fmt::format("{}", fmt::join(each, std::ranges::any_of(each, has_comma) ? "; " : ", "));
   return settings;
-}
-
-// The values of a setting in these files, each once.
-std::vector<std::string> versions_of(const char* name, std::span<const result_file> files) {
-  std::vector<std::string> versions;
-  for (const result_file& file : files)
-    if (const auto found = file.document.settings.find(name);
-        found != file.document.settings.end() && std::ranges::find(versions, found->second) == versions.end())
-      versions.push_back(found->second);
-  return versions;
 }
 
 }  // namespace
@@ -201,7 +197,8 @@ merged_results merge_results(std::span<const result_file> files, replication uni
   out.document.seed = first.seed;
   out.document.started = first.started;
   out.document.machine = first.machine;
-  out.document.settings = joint_settings(files);
+  const auto settings = values_of_settings(files);
+  out.document.settings = joint_settings(settings);
   merging all(first.machine, unit);
   for (const result_file& file : files) {
     if (!file.complete && out.document.ended == "complete") out.document.ended = file.document.ended;
@@ -216,10 +213,10 @@ merged_results merge_results(std::span<const result_file> files, replication uni
   out.document.results = all.results();
   out.notes = all.notes();
   for (const char* name : software_settings)
-    if (const auto several = versions_of(name, files); several.size() > 1)
+    if (const auto several = settings.find(name); several != settings.end() && several->second.size() > 1)
       out.notes.push_back(
           fmt::format("these files are of several versions of {} ({}), and their batches count alike", name,
-                      fmt::join(several, ", ")));
+                      fmt::join(several->second, ", ")));
   return out;
 }
 
