@@ -34,15 +34,11 @@ std::string key_of(point p) {
   return canonical_text(p);
 }
 
-// The doubts that may have made the value longer than it is. What the host does meanwhile does not reach into
-// a kernel.
+// The doubts that may have made the value longer than it is.
 std::vector<doubt> doubts_that_count(const result& r) {
   auto all = r.doubts;
   if (r.point.device == topology::device::gpu && r.facts && r.facts->driver == fact::driver::device)
-    std::erase_if(all, [](const doubt& one) {
-      return one.kind == doubt_kinds::load || one.kind == doubt_kinds::steal ||
-             one.kind == doubt_kinds::switches;
-    });
+    std::erase_if(all, is_of_the_host);
   return all;
 }
 
@@ -198,9 +194,7 @@ std::string beside(const json_document& measured) {
   std::vector<doubt> seen;
   for (const auto& r : measured.results)
     for (const auto& one : r.doubts)
-      if (one.kind == doubt_kinds::load || one.kind == doubt_kinds::steal ||
-          one.kind == doubt_kinds::switches || one.kind == doubt_kinds::gpu_processes)
-        add_doubt(seen, one);
+      if (is_of_the_host(one) || one.kind == doubt_kinds::gpu_processes) add_doubt(seen, one);
   return seen.empty() ? "" : fmt::format(" The machine was busy meanwhile: {}.", words_of(seen));
 }
 

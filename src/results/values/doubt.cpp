@@ -67,6 +67,10 @@ std::vector<doubt> doubts_of_samples(const std::vector<metric>& metrics, std::sp
   return found;
 }
 
+bool is_of_the_host(const doubt& one) {
+  return one.kind == doubt_kinds::load || one.kind == doubt_kinds::steal || one.kind == doubt_kinds::switches;
+}
+
 bool may_be_too_long(std::span<const doubt> all) {
   return std::ranges::any_of(all, [](const doubt& one) {
     return one.kind != doubt_kinds::slowed && one.kind != doubt_kinds::clocks;

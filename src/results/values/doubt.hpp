@@ -38,6 +38,9 @@ inline constexpr std::string_view slowed = "slowed";                // a GPU's c
 inline constexpr std::string_view clocks = "clocks";                // a GPU's clock moved
 }  // namespace doubt_kinds
 
+// Whether such a doubt is of what else the host did meanwhile, which does not reach into a kernel.
+bool is_of_the_host(const doubt&);
+
 // Something is reported only if it was seen in more than this share of the looks, runs or samples: what is
 // rarer does not move a median.
 inline constexpr double rare_share = 0.1;
