@@ -1,6 +1,6 @@
 #!/bin/bash
 # nodes_test.sh MGSYNC JACOBI_NODES: GPU members on virtual nodes. Ranks of two nodes share one GPU, whose kernels run at
-# once under MPS alone: without MPS, or host names of one's own, it is skipped with the reason.
+# once under MPS alone: without MPS, or host names of one's own, it is skipped with the reason. Of several GPUs it takes one.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
@@ -10,6 +10,8 @@ virtual=$here/../../jobs/virtual-nodes.sh
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 [ "$gpus" -ge "${MGSYNC_REQUIRE_GPUS:-0}" ] || fail "$gpus GPUs here, and MGSYNC_REQUIRE_GPUS is $MGSYNC_REQUIRE_GPUS"
 [ "$gpus" -ge 1 ] || skip "no GPU here"
+first=${CUDA_VISIBLE_DEVICES:-0}
+export CUDA_VISIBLE_DEVICES=${first%%,*}
 bash "$virtual" 1 1 true >"$work/out" 2>&1
 [ $? -ne 77 ] || skip "$(cat "$work/out")"
 command -v nvidia-cuda-mps-control >/dev/null || skip "no MPS here, without which ranks take turns on a GPU"

@@ -20,14 +20,14 @@ const std::map<std::string, std::vector<json_document>>& nodes() {
   static const auto all = [] {
     std::map<std::string, std::vector<json_document>> found;
     for (const auto* name :
-         {"h100x1/grid-barriers.json.xz", "h100x1/barriers.json.xz",       "h100x1/peers.json.xz",
-          "h100x2/barriers.json.xz",      "h100x2/library.json.xz",        "h100x2/load.json.xz",
-          "h200x1/grid-barriers.json.xz", "h200x1/inner-barriers.json.xz", "h200x2/after.json.xz",
-          "h200x2/barriers.json.xz",      "h200x2/before.json.xz",         "h200x2/late.json.xz",
-          "h200x2/library.json.xz",       "h200x2/load.json.xz",           "h200x2/sweep.json.xz",
-          "h200x2/work.json.xz",          "h200x4/map-1.json.xz",          "h200x4/all-backends.json.xz",
-          "h200x4/barriers.json.xz",      "h200x4/gpu-barriers.json.xz",   "h200x4/library-before.json.xz",
-          "h200x4/library.json.xz",       "h200x4/load.json.xz",           "h200x4/map-2.json.xz"}) {
+         {"h100x1/grid-barriers.json.xz",  "h100x1/barriers.json.xz",       "h100x1/peers.json.xz",
+          "h100x2/barriers.json.xz",       "h100x2/library.json.xz",        "h100x2/load.json.xz",
+          "h200x1/grid-barriers.json.xz",  "h200x1/inner-barriers.json.xz", "h200x2/barriers.json.xz",
+          "h200x2/late.json.xz",           "h200x2/library.json.xz",        "h200x2/load.json.xz",
+          "h200x2/sweep.json.xz",          "h200x2/work.json.xz",           "h200x4/map-1.json.xz",
+          "h200x4/all-backends.json.xz",   "h200x4/barriers.json.xz",       "h200x4/gpu-barriers.json.xz",
+          "h200x4/library-before.json.xz", "h200x4/library.json.xz",        "h200x4/load.json.xz",
+          "h200x4/map-2.json.xz"}) {
       const auto path = std::filesystem::path(MGSYNC_RESULTS_FOLDER) / name;
       if (path.extension() == ".xz" && !can_pack()) continue;
       auto document = read_result_file(path.string()).document;

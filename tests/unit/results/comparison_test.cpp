@@ -341,6 +341,28 @@ TEST(comparison, marks_what_orders_memory_inside_nodes_alone) {
             std::vector<std::string>{"memory inside nodes"});
 }
 
+TEST(comparison, tells_how_far_runs_differ_of_what_the_host_drives) {
+  const auto notes = [](const point& where, std::optional<known_facts> facts) {
+    auto base = measured(where, 2), now = measured(where, 4);
+    base.facts = now.facts = std::move(facts);
+    return compare_two({base}, {now}).points.front().notes;
+  };
+  const std::vector<std::string> far{"driven by the host: runs of one build differ by 10 to 60 %"}, nothing;
+  point launch = a_point("traditional", "", 1);
+  launch.device = topology::device::gpu;
+  EXPECT_EQ(notes(launch, std::nullopt), nothing);
+  known_facts inside{{.origin = fact::origin::vendor,
+                      .driver = fact::driver::device,
+                      .scope = fact::scope::grid,
+                      .extent = fact::extent::everything,
+                      .order = fact::order::both}};
+  EXPECT_EQ(notes(launch, inside), nothing);
+  inside.driver = fact::driver::kernel_boundary;
+  EXPECT_EQ(notes(launch, inside), far);
+  launch.device = topology::device::host;
+  EXPECT_EQ(notes(launch, inside), nothing);
+}
+
 TEST(comparison, table_names_what_changed_first) {
   const auto text = format_comparison(
       compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},
