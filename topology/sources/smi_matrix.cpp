@@ -162,6 +162,7 @@ class matrix_reader {
   // those that these reach, are then on a switch.
   void add_links() {
     std::vector<bool> done(cells_.size());
+    bool lone_pair = false;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (done[i]) continue;
       std::vector<std::size_t> joined{i};
@@ -179,9 +180,14 @@ class matrix_reader {
         switched = switched || links > most_links_of_a_gpu;
       }
       std::sort(joined.begin(), joined.end());
+      lone_pair = lone_pair || joined.size() == 2;
       if (switched) join_by_switch(joined);
       else join_in_pairs(joined);
     }
+    if (lone_pair)
+      machine_.notes.push_back("nvidia-smi topo -m does not tell whether the NVLinks of two GPUs end in a "
+                               "switch: they are taken as "
+                               "direct.");
   }
 
   void join_in_pairs(const std::vector<std::size_t>& joined) {

@@ -68,6 +68,15 @@ TEST(smi_matrix, other_links_join_two_gpus) {
   EXPECT_FALSE(mesh.gpus[0].numa.has_value());
 }
 
+TEST(smi_matrix, says_that_links_of_two_gpus_may_end_in_a_switch) {
+  machine m;
+  add_smi_matrix(m, "\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n", "m.txt");
+  EXPECT_EQ(m.links.size(), 1U);
+  ASSERT_EQ(m.notes.size(), 2U);
+  EXPECT_NE(m.notes[0].find("whether the NVLinks of two GPUs end in a switch"), std::string::npos);
+  EXPECT_EQ(smi_machine("a100x4").notes.size(), 1U) << "what reaches several is direct";
+}
+
 TEST(smi_matrix, paths_over_pcie_are_as_it_names_them) {
   const auto m = smi_machine("pcie6");
   EXPECT_TRUE(m.links.empty());
