@@ -117,7 +117,7 @@ std::string mark_of(const cell_rows& cell, const result& one) {
   if (one.has_metrics() && one.orders_less()) return "<";
   if (cell.ranked < 2 || !one.has_metrics()) return "";
   if (cell.tied > 1) return cell.ties(one) ? "~" : "";
-  return &one == cell.best && few_batches_of(one).empty() ? "*" : "";
+  return &one == cell.best && few_batches_of(one).empty() && one.doubts.empty() ? "*" : "";
 }
 
 // How many times as long as the best of its cell: "1.59x"; empty where that is not shown.
@@ -282,10 +282,12 @@ std::string legend(const section& all) {
   };
   const bool time = all.measured != nullptr && is_a_time(*all.measured);
   std::vector<std::string> parts;
-  if (any(false))
-    parts.push_back(
-        fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; 2.00x {}",
-                    time ? "fastest" : "best", time ? "takes twice as long" : "is twice as bad"));
+  const std::string twice = fmt::format("2.00x {}", time ? "takes twice as long" : "is twice as bad");
+  const auto is_won = [](const auto& c) { return c.best != nullptr && mark_of(c, *c.best) == "*"; };
+  if (first(all.cells, is_won) != nullptr)
+    parts.push_back(fmt::format("*  the {} of its group and shape: its 95 % interval overlaps no other; {}",
+                                time ? "fastest" : "best", twice));
+  else if (any(false)) parts.push_back(twice);
   if (any(true))
     parts.push_back(fmt::format("~  no difference shown: the 95 % interval overlaps that of the {}",
                                 time ? "fastest" : "best"));

@@ -174,6 +174,14 @@ TEST(table, the_fastest_is_marked_when_its_interval_is_apart) {
   EXPECT_EQ(row_at(lines, 1).find_first_of("*~"), std::string::npos);
 }
 
+TEST(table, what_means_little_wins_nothing) {
+  auto fast = between("fast", 1.0, 1.2);
+  fast.doubts = {{std::string(doubt_kinds::load), 2, "4 runnable threads for 2 hardware threads"}};
+  const auto text = format_table(std::vector{between("slow", 2.1, 2.3), fast});
+  EXPECT_EQ(words_of(row_at(lines_of(text), 0))[0], "fast:default");
+  EXPECT_EQ(text.find_first_of("*~"), std::string::npos) << text;
+}
+
 TEST(table, no_winner_is_named_where_intervals_overlap) {
   const auto lines = lines_of(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3),
                                                        between("c", 1.25, 1.5), between("d", 1.05, 1.4)}));
