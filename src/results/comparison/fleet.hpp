@@ -20,8 +20,9 @@ namespace mgsync {
 
 // One value of one run, small: a fleet has millions.
 struct fleet_value {
+  static constexpr std::int16_t all_gpus = -2;
   std::uint32_t kind = 0;                // what is measured: fleet::kinds
-  std::int16_t first = -1, second = -1;  // the GPUs of one or of a pair; -2: all GPUs
+  std::int16_t first = -1, second = -1;  // the GPUs of one or of a pair; first may be all_gpus
   float log_us = 0;
 };
 
