@@ -14,9 +14,10 @@
 #                blk/SM=1 thr=32 3.28 us", the same for other shapes
 #   TALK_FIRST   build/host/tests/mpi/libtalk_first.so, loaded ahead of osu_barrier: all pairs of ranks talk first, and its
 #                loop is timed as a whole, as mgsync does it
+#   JSON         a file for the pairs of mpi, openmp and parallel as a document of results (mgsync show FILE --by members --value ci95)
 # Writes a line per pair, "what,count,pair,theirs_us,ours_us", and at the end the median of the ratios for each.
 set -uo pipefail
-mgsync=$1 osu=$2 syncbench=$3
+mgsync=$1 osu=$2 syncbench=$3 said="$0 $*"
 shift 3
 counts=("$@")
 [ ${#counts[@]} -gt 0 ] || counts=(2 4 8 16)
@@ -25,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 # EPCC's threads are bound as mgsync binds its own.
-ours=(--device host --max-time "${MAX_TIME:-500ms}" --check-rounds 400 --csv "$work/csv")
+ours=(--device host --max-time "${MAX_TIME:-500ms}" --check-rounds 400 --csv "$work/csv" --json "$work/ours.json")
 
 latency() { # of the only row; words in quotes may hold commas, but stand behind it
   awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "latency_us" || $i == "median") at = i } NR == 2 { print $at }' \
@@ -48,7 +49,7 @@ ours_mpi() {
 theirs_openmp() { epcc "$1" BARRIER --delay-time 0.001; }
 theirs_parallel() { epcc "$1" PARALLEL; }
 ours_parallel() {
-  "$mgsync" study launch --device host --kind openmp-region --quantity null --members "$1" --csv "$work/csv" >/dev/null 2>"$work/err"
+  "$mgsync" study launch --device host --kind openmp-region --quantity null --members "$1" --csv "$work/csv" --json "$work/ours.json" >/dev/null 2>"$work/err"
   latency
 }
 theirs_launch() { "${LAUNCH_LOOP:?where is launch_loop}" 40 | awk -F, 'NR == 2 { print $2 }'; }
@@ -101,6 +102,10 @@ for what in ${WHAT:-mpi openmp parallel}; do
     done
   done
 done
+
+if [ -n "${JSON:-}" ] && [ -s "$work/ours.json" ]; then
+  python3 "$(dirname "$0")/pairs_document.py" "$work/pairs" "$work/ours.json" "$said" >"$JSON"
+fi
 
 # The interval: order statistics of a median; of 9 values the second and the eighth (96 %).
 awk -F, '$4 > 0 && $5 > 0 { print $1 "," $2, $5 / $4 }' "$work/pairs" | sort -t' ' -k1,1 -k2,2g |

@@ -23,7 +23,7 @@ OLDER = {"h200x2/graph-edges.json.xz", "h200x2/jacobi-variants.json.xz", "h200x2
          "h200x2/nccl-pairs.json.xz", "h200x2/sync-cost.json.xz", "h200x2/sync-variants.json.xz", "h200x2/verdict-pairs.json.xz",
          "h200x2/word-pairs.json.xz", "h200x4/all-backends.json.xz", "h200x4/gpu-barriers.json.xz",
          "h200x4/library-before.json.xz", "h200x4/library.json.xz", "h200x4/line-transfer.json.xz",
-         "h200x4/stencil.json.xz", "h200x4/sync-cost.json.xz", "host32/pairs.json.xz", "host32/quiet.json.xz",
+         "h200x4/stencil.json.xz", "h200x4/sync-cost.json.xz", "host32/quiet.json.xz",
          "host64/64-ranks.json.xz", "host64/one-process.json.xz"}
 
 
