@@ -40,7 +40,11 @@ void know(std::span<const study* const> studies, const point& of, std::optional<
 }  // namespace
 
 void know_facts(std::span<const study* const> studies, std::span<result> all, bool less_order) {
-  for (auto& one : all) know(studies, one.point, one.facts, less_order);
+  for (auto& one : all) {
+    know(studies, one.point, one.facts, less_order);
+    const auto found = std::ranges::find(studies, one.point.study, &study::name);
+    if (found != studies.end() && (*found)->renew != nullptr) (*found)->renew(one);
+  }
 }
 
 void know_facts(std::span<const study* const> studies, std::span<measurement> all, bool less_order) {

@@ -146,6 +146,8 @@ struct study {
   // The facts of a point's subject, where it synchronizes anything (src/results/values/facts.hpp): for new
   // results, and for results from files that lack them. nullptr: no subject of this study synchronizes.
   std::optional<known_facts> (*facts_of)(const point&) = nullptr;
+  // Makes of a result that an older mgsync wrote what this one would write. nullptr: they are alike.
+  void (*renew)(result&) = nullptr;
   // The options that it does not use. Options that only several ranks use are refused anyway where in_ranks
   // is false (why_refused).
   std::span<const refused_option> refuses{};

@@ -118,8 +118,8 @@ void fused_difference::take(const step& asked, std::span<const seen> came) {
 }
 
 std::vector<metric_name> fused_difference::columns() const {
-  return {metric_name{"overhead", "us"}, metric_name{"additional", "us"}, metric_name{"call", "us"},
-          metric_name{"unit", "us"}};
+  return {metric_name{"overhead", "us"}, metric_name{"additional", "us", better::neither},
+          metric_name{"call", "us"}, metric_name{"unit", "us", better::neither}};
 }
 
 std::string fused_difference::void_because() const {

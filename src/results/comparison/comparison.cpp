@@ -60,6 +60,9 @@ std::string pairing_key(const point& one, const machine_record& machine,
 // Whether two metrics of one name have the same unit and direction, so that their values can be compared.
 bool alike(const metric_name& a, const metric_name& b) { return a.unit == b.unit && a.better == b.better; }
 
+// Of a metric of which no value is better than another, a change is neither a gain nor a loss.
+bool is_compared(const metric_name& one) { return one.better != better::neither; }
+
 void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here, const result& one) {
   for (const metric& each : one.metrics) {
     const auto known = std::ranges::find(into.metrics, each.name, &metric_name::name);
@@ -215,14 +218,14 @@ void find_lost(const side_of_a_point& before, const side_of_a_point& after, comp
       out.lost.push_back({*before.point,
                           fmt::format("its {} is in different units in files of one side", side->mixed),
                           result_status::measured});
-  for (const metric_name& one : before.metrics) {
-    const auto* found = first(after.metrics, [&](const auto& m) { return m.name == one.name; });
+  for (const auto* one : where(before.metrics, is_compared)) {
+    const auto* found = first(after.metrics, [&](const auto& m) { return m.name == one->name; });
     if (found == nullptr)
-      out.lost.push_back({*before.point, fmt::format("it has no {}", one.name), result_status::measured});
-    else if (!alike(one, *found))
+      out.lost.push_back({*before.point, fmt::format("it has no {}", one->name), result_status::measured});
+    else if (!alike(*one, *found))
       out.lost.push_back(
           {*before.point,
-           fmt::format("its {} is in {}, and was in {}", one.name, unit_of(*found), unit_of(one)),
+           fmt::format("its {} is in {}, and was in {}", one->name, unit_of(*found), unit_of(*one)),
            result_status::measured});
   }
 }
@@ -252,10 +255,10 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
   for (const auto& [before, after] : pairs.both) {
     // A barrier that failed in one of several processes is no barrier, however fast the others were.
     find_lost(*before, *after, out);
-    for (const metric_name& one : before->metrics)
-      if (const auto* same = first(after->metrics, [&](const auto& m) { return m.name == one.name; });
-          same != nullptr && alike(one, *same))
-        out.points.push_back(compare_point(*before, *after, one, noise));
+    for (const auto* one : where(before->metrics, is_compared))
+      if (const auto* same = first(after->metrics, [&](const auto& m) { return m.name == one->name; });
+          same != nullptr && alike(*one, *same))
+        out.points.push_back(compare_point(*before, *after, *one, noise));
   }
   return out;
 }

@@ -41,7 +41,9 @@ std::string cell_of(const result& one) {
 }
 
 bool has_interval(const result& one) { return one.has_metrics() && !one.metrics.front().of_one_batch(); }
-bool is_ranked(const result& one) { return has_interval(one) && !one.orders_less(); }
+bool is_ranked(const result& one) {
+  return has_interval(one) && !one.orders_less() && one.metrics.front().better != better::neither;
+}
 
 struct cell_rows {
   frame<result> all;             // the best first, failed ones last
@@ -68,7 +70,8 @@ std::vector<cell_rows> cells_of(const frame<result>& rows) {
     auto& cell = cells.emplace_back(cell_rows{std::move(some)});
     std::ranges::stable_sort(cell.all, [](const result* a, const result* b) {
       if (a->has_metrics() != b->has_metrics()) return a->has_metrics();
-      return a->has_metrics() && times_worse(b->metrics.front(), a->metrics.front()) < 1;
+      return a->has_metrics() && a->metrics.front().better != better::neither &&
+             times_worse(b->metrics.front(), a->metrics.front()) < 1;
     });
     for (const result* one : cell.all) {
       if (!is_ranked(*one)) continue;
@@ -215,7 +218,7 @@ std::vector<shown_column> columns_of(const section& all, const conditions& under
   for (const auto& name : under.varying)
     of_point({name}, [name](const point& p) { return value_of(p, name); });
 
-  const bool less = all.measured == nullptr || all.measured->better == better::less;
+  const bool less = all.measured == nullptr || all.measured->better != better::more;
   const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
   const int most = most_decimals_of(all, unit.factor);
   const auto number = [most, factor = unit.factor](const result& one, double metric::*value) {
@@ -237,7 +240,7 @@ std::vector<shown_column> columns_of(const section& all, const conditions& under
   made.push_back({{"", ">"}, times_of, place::if_any});
   made.push_back({{less ? "min" : "max", ">"},
                   [number](const cell_rows&, const result& one) {
-                    const bool least = !one.has_metrics() || one.metrics.front().better == better::less;
+                    const bool least = !one.has_metrics() || one.metrics.front().better != better::more;
                     return number(one, least ? &metric::min : &metric::max);
                   },
                   place::if_wide});

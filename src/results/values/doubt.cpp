@@ -58,7 +58,7 @@ std::vector<doubt> doubts_of_samples(const std::vector<metric>& metrics, std::sp
     below += value < 0;
   }
   if (const auto share = static_cast<double>(below) / static_cast<double>(std::max<std::size_t>(known, 1));
-      is_a_time(first) && share > rare_share)
+      is_a_time(first) && first.better != better::neither && share > rare_share)
     found.push_back({std::string(doubt_kinds::negative), share,
                      fmt::format("{:.0f} % of the samples below zero", 100 * share)});
   if (const auto apart = two_regimes(first.raw))

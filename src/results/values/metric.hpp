@@ -17,11 +17,13 @@ namespace mgsync {
 
 class json_text;
 
-enum class better { less, more };  // which of two values is the better one
+// Which of two values is the better one. neither: of what was set, and of what should come to a value of its
+// own.
+enum class better { less, more, neither };
 template <>
 struct enum_words<better> {
-  static constexpr std::pair<better, std::string_view> list[] = {{better::less, "less"},
-                                                                 {better::more, "more"}};
+  static constexpr std::pair<better, std::string_view> list[] = {
+      {better::less, "less"}, {better::more, "more"}, {better::neither, "neither"}};
 };
 
 struct metric_name {

@@ -283,6 +283,15 @@ std::optional<known_facts> facts_of(const point& p) {
                      "one more launch"};
 }
 
+// Of a gradient, of the unit of waiting and of the time that holds this unit nothing was better until then.
+void renew(result& one) {
+  for (metric& m : one.metrics)
+    if (m.name.starts_with("gradient_") || m.name == "unit" || m.name == "additional")
+      m.better = better::neither;
+  if (one.has_metrics() && one.metrics.front().better == better::neither)
+    std::erase_if(one.doubts, [](const doubt& d) { return d.kind == doubt_kinds::negative; });
+}
+
 }}  // namespace launch
 
 extern const study launch_study;
@@ -294,6 +303,7 @@ const study launch_study{
     .evaluate = launch::evaluate,
     .seconds_per_point = 1.2,
     .facts_of = launch::facts_of,
+    .renew = launch::renew,
     .refuses = launch::refused};
 
 }  // namespace mgsync

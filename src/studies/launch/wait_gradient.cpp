@@ -45,8 +45,8 @@ void wait_gradient::take(const step& asked, std::span<const seen> came) {
 
 std::vector<metric_name> wait_gradient::columns() const {
   std::vector<metric_name> all;
-  for (const auto n : gradient_units()) all.push_back({gradient_name(n), "us"});
-  all.push_back({"unit", "us"});
+  for (const auto n : gradient_units()) all.push_back({gradient_name(n), "us", better::neither});
+  all.push_back({"unit", "us", better::neither});
   return all;
 }
 

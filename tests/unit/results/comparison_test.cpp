@@ -81,6 +81,19 @@ TEST(comparison, follows_the_metrics_direction) {
   EXPECT_EQ(up[1].what, change::improved);
 }
 
+// Neither a longer nor a shorter unit of waiting is a loss, nor a gradient below zero, nor one that is gone.
+TEST(comparison, judges_no_metric_of_which_no_value_is_better) {
+  auto base = measured(hub, 2), now = measured(hub, 2, 7);
+  test::add_metric(base, "unit", "us", better::neither, 20);
+  test::add_metric(now, "unit", "us", better::neither, 320);
+  test::add_metric(base, "gradient", "us", better::neither, -1);
+  const auto compared = compare_two({base}, {now});
+  ASSERT_EQ(compared.points.size(), 1U);
+  EXPECT_EQ(compared.points[0].measured.name, "latency");
+  EXPECT_TRUE(compared.lost.empty());
+  EXPECT_TRUE(gate_violations(compared, {0.1}).empty());
+}
+
 TEST(comparison, of_equal_machines_rarely_shows_a_difference) {
   // Without a shift from process to process the margin makes errors very rare.
   EXPECT_LE(how_often(change::worse, 2, 2, 0, 1) + how_often(change::improved, 2, 2, 0, 1), 2);

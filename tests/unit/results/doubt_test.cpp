@@ -66,6 +66,9 @@ TEST(doubts, of_samples_are_those_below_zero_and_two_regimes) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kind, doubt_kinds::negative);
   EXPECT_EQ(found[0].text, "12 % of the samples below zero");
+  one.metrics[0].better = better::neither;  // a difference that may well be nothing
+  EXPECT_TRUE(doubts_of_samples(one.metrics, one.samples).empty());
+  one.metrics[0].better = better::less;
   one.metrics[0].unit = "GB/s";  // no time: what is below zero there is another matter
   EXPECT_TRUE(doubts_of_samples(one.metrics, one.samples).empty());
   EXPECT_TRUE(doubts_of_samples({}, {}).empty());

@@ -201,7 +201,7 @@ TEST(json_document, reads_strictly) {
   EXPECT_EQ(message([](auto& v) { v["results"][0]["axes"]["load"]["value"] = true; }),
             "f.json.results[0].axes.load.value: expected a number or a word");
   EXPECT_EQ(message([](auto& v) { v["results"][0]["metrics"]["latency"]["better"] = "bigger"; }),
-            "f.json.results[0].metrics.latency.better: expected one of less, more, not 'bigger'");
+            "f.json.results[0].metrics.latency.better: expected one of less, more, neither, not 'bigger'");
   EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["batch"].erase(0); }).find("differ in number"),
             std::string::npos);
   EXPECT_NE(message([](auto& v) { v["results"][0]["samples"]["latency"].erase(0); }).find("differ in number"),

@@ -182,6 +182,15 @@ TEST(table, what_means_little_wins_nothing) {
   EXPECT_EQ(text.find_first_of("*~"), std::string::npos) << text;
 }
 
+TEST(table, where_no_value_is_better_rows_stay_as_they_are) {
+  std::vector rows{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2)};
+  for (auto& one : rows) one.metrics[0].better = better::neither;
+  const auto text = format_table(rows);
+  EXPECT_EQ(words_of(row_at(lines_of(text), 0))[0], "slow:default");
+  EXPECT_EQ(text.find("2.00x"), std::string::npos) << text;
+  EXPECT_EQ(text.find_first_of("*~"), std::string::npos) << text;
+}
+
 TEST(table, no_winner_is_named_where_intervals_overlap) {
   const auto lines = lines_of(format_table(std::vector{between("a", 1.0, 1.2), between("b", 1.1, 1.3),
                                                        between("c", 1.25, 1.5), between("d", 1.05, 1.4)}));
