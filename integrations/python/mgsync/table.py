@@ -13,7 +13,7 @@ class Metric:
     batch it is 0: then there is no interval. `batches` are the medians of the batches, the unit of replication.
     """
     unit: str
-    better: str  # "less" or "more"
+    better: str  # "less", "more", or "neither": of what was set, or comes to a value of its own
     median: Optional[float]
     low: Optional[float]
     high: Optional[float]
