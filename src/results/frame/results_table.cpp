@@ -357,7 +357,7 @@ std::string format_section(const section& all, const terminal& on) {
   for (const cell_rows& cell : all.cells) {
     if (apart && row > 1) out += '\n';
     for (const result* one : cell.all) {
-      const bool bold = on.styled && one == cell.best && cell.ranked > 1;
+      const bool bold = on.styled && one == cell.best && !mark_of(cell, *one).empty();
       out += bold ? "\x1b[1;32m" + lines[row].substr(0, lines[row].find('\n')) + "\x1b[0m" +
                         lines[row].substr(lines[row].find('\n'))
                   : lines[row];

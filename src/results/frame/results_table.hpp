@@ -18,8 +18,8 @@ namespace mgsync {
 // medians of further metrics, status, and a note. Status is pass, partial, unchecked, interrupted or FAIL.
 // The best of a cell is marked '*' if its 95 % interval overlaps no other's and nothing casts doubt on it;
 // otherwise all that overlap it are marked '~': no difference was shown. An interval of one value overlaps
-// all. At most 100 columns wide where that can be; on a styled terminal the best of each cell is bold and
-// green.
+// all. At most 100 columns wide where that can be; on a styled terminal the best of each cell, where it is
+// marked, is bold and green.
 std::string format_table(std::span<const result> results, detail = detail::grouped, const terminal& = {});
 
 // "0.2314", "1.235", "12.35", "123.5", "12346": four significant digits, never an exponent.

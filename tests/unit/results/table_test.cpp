@@ -180,6 +180,9 @@ TEST(table, what_means_little_wins_nothing) {
   const auto text = format_table(std::vector{between("slow", 2.1, 2.3), fast});
   EXPECT_EQ(words_of(row_at(lines_of(text), 0))[0], "fast:default");
   EXPECT_EQ(text.find_first_of("*~"), std::string::npos) << text;
+  const auto styled = format_table(std::vector{between("slow", 2.1, 2.3), fast}, detail::grouped,
+                                   {.columns = 100, .styled = true});
+  EXPECT_EQ(styled.find("\x1b[1;32m"), std::string::npos) << styled;
 }
 
 TEST(table, where_no_value_is_better_rows_stay_as_they_are) {
