@@ -186,10 +186,12 @@ TEST(table, what_means_little_wins_nothing) {
 }
 
 TEST(table, where_no_value_is_better_rows_stay_as_they_are) {
-  std::vector rows{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2)};
+  std::vector rows{between("slow", 2.1, 2.3), between("fast", 1.0, 1.2), between("usual", 1.5, 1.7)};
   for (auto& one : rows) one.metrics[0].better = better::neither;
   const auto text = format_table(rows);
-  EXPECT_EQ(words_of(row_at(lines_of(text), 0))[0], "slow:default");
+  for (const auto& [row, name] : {std::pair{0, "slow"}, {1, "fast"}, {2, "usual"}})
+    EXPECT_EQ(words_of(row_at(lines_of(text), static_cast<std::size_t>(row)))[0],
+              name + std::string(":default"));
   EXPECT_EQ(text.find("2.00x"), std::string::npos) << text;
   EXPECT_EQ(text.find_first_of("*~"), std::string::npos) << text;
 }
