@@ -15,7 +15,7 @@ namespace mgsync {
 std::string time_left(std::chrono::duration<double> spent, std::chrono::duration<double> whole,
                       std::size_t done, std::size_t points) {
   // Points of one cell take turns, and end together: few that are done say nothing.
-  const bool few = done * 10 < points;
+  const bool few = done < std::min(points, std::max<std::size_t>(points / 10, 3));
   if (done > points || (few && spent > whole)) return "";
   const double left = few ? (whole - spent).count()
                           : spent.count() / static_cast<double>(done) * static_cast<double>(points - done);
