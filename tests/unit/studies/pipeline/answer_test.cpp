@@ -108,8 +108,9 @@ TEST(gemm_answer, is_of_a_kernel_that_was_compiled_and_measured) {
     const auto& best = document["answer"]["best"];
     bool known = false;
     for (const tile_profile& p : h200().tiles)
-      known |= p.family == best["kernel"] && text(p.tile) == best["tile"] &&
-               p.producers == best["producers"] && p.consumers == best["consumers"];
+      known |= p.family == best["kernel"].get<std::string>() &&
+               text(p.tile) == best["tile"].get<std::string>() && p.producers == best["producers"] &&
+               p.consumers == best["consumers"];
     EXPECT_TRUE(known) << best;
     EXPECT_EQ(document["answer"]["compared"].size(), h200().tiles.size());
     for (const auto& one : document["answer"]["compared"]) {
