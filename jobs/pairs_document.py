@@ -17,12 +17,12 @@ NAMES = {"mpi": ("osu_barrier", "", "mpi", "default"), "openmp": ("syncbench", "
 
 def interval(values):
     """(low, high, confidence), all None of too few."""
-    last = None, None, None
+    values, last = sorted(values), (None, None, None)
     for cut in range(1, len(values) // 2 + 1):
         confidence = 1 - 2 * sum(math.comb(len(values), i) for i in range(cut)) / 2 ** len(values)
         if confidence < 0.95:
             break
-        last = sorted(values)[cut - 1], sorted(values)[-cut], confidence
+        last = values[cut - 1], values[-cut], confidence
     return last
 
 

@@ -30,21 +30,23 @@ bool asks_for_answer(const study& of, const typed_words& typed) {
 
 namespace {
 
-void know(std::span<const study* const> studies, const point& of, std::optional<known_facts>& facts,
-          bool less_order) {
+// The study of that point; nullptr: this build does not have it.
+const study* know(std::span<const study* const> studies, const point& of, std::optional<known_facts>& facts,
+                  bool less_order) {
   const auto found = std::ranges::find(studies, of.study, &study::name);
-  if (!facts && found != studies.end() && (*found)->facts_of != nullptr) facts = (*found)->facts_of(of);
+  const study* its = found == studies.end() ? nullptr : *found;
+  if (!facts && its != nullptr && its->facts_of != nullptr) facts = its->facts_of(of);
   if (facts) facts->ranked_anyway = less_order;
+  return its;
 }
 
 }  // namespace
 
 void know_facts(std::span<const study* const> studies, std::span<result> all, bool less_order) {
-  for (auto& one : all) {
-    know(studies, one.point, one.facts, less_order);
-    const auto found = std::ranges::find(studies, one.point.study, &study::name);
-    if (found != studies.end() && (*found)->renew != nullptr) (*found)->renew(one);
-  }
+  for (auto& one : all)
+    if (const study* its = know(studies, one.point, one.facts, less_order);
+        its != nullptr && its->renew != nullptr)
+      its->renew(one);
 }
 
 void know_facts(std::span<const study* const> studies, std::span<measurement> all, bool less_order) {

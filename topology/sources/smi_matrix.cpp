@@ -185,9 +185,9 @@ class matrix_reader {
       else join_in_pairs(joined);
     }
     if (lone_pair)
-      machine_.notes.push_back("nvidia-smi topo -m does not tell whether the NVLinks of two GPUs end in a "
-                               "switch: they are taken as "
-                               "direct.");
+      machine_.notes.push_back(
+          "nvidia-smi topo -m does not tell whether the NVLinks of two GPUs end in a switch: "
+          "they are taken as direct.");
   }
 
   void join_in_pairs(const std::vector<std::size_t>& joined) {

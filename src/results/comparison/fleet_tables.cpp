@@ -1,7 +1,6 @@
 // What is told of a fleet: sentences, tables, trends.
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -68,11 +67,7 @@ class told_fleet {
     return all_.runs()[runs.back()].verdict == node_verdict_kind::normal;
   }
   std::string acceptances() const { return counted(all_.runs().size(), "acceptance"); }
-  std::string over_days() const {
-    std::set<std::string> days;
-    for (const auto& run : all_.runs()) days.insert(run.day());
-    return counted(days.size(), "day");
-  }
+  std::string over_days() const { return counted(days_.size(), "day"); }
 
   std::vector<std::string> of_several_nodes() const {
     const auto normal =
@@ -194,7 +189,7 @@ class told_fleet {
          "Runs: the acceptances of that day. Normal: how many of them found their node normal. Times: how "
          "long their points took, as the median of all of them over that of all days; 1.02 is 2 % longer."},
         {"day", "runs | >", "normal | >", "times | .3f", "note"}};
-    for (const auto& [name, d] : judged_.days()) {
+    for (const auto& [name, d] : days_) {
       std::vector<double> off;
       for (const auto& [together, some] : d.off) off.insert(off.end(), some.begin(), some.end());
       const double times = off.empty() ? 1 : median(off);
@@ -240,20 +235,19 @@ class told_fleet {
   }
 
   void add_trend(evaluation& e) const {
-    const auto all = judged_.days();
-    if (all.size() < 2) return;
+    if (days_.size() < 2) return;
     chart trend{{"fleet-trend", "The fleet over the days",
                  "Latency over the median of all days: the median of a day's nodes, in a band of nine tenths "
                  "of them."},
                 {.label = "day"},
                 {.label = "times the fleet's median"},
                 {}};
-    for (const auto& [name, d] : all) trend.x.categories.push_back(name);
+    for (const auto& [name, d] : days_) trend.x.categories.push_back(name);
     for (const auto& [together, name] :
          {std::pair{1, "single GPUs"}, std::pair{2, "pairs"}, std::pair{3, "all of a node"}}) {
       curve line{name};
       double x = 0;
-      for (const auto& [day_name, d] : all) {
+      for (const auto& [day_name, d] : days_) {
         if (const auto found = d.off.find(together); found != d.off.end())
           line.points.push_back(
               {x, median(found->second), quantile(found->second, 0.05), quantile(found->second, 0.95)});
@@ -278,7 +272,8 @@ class told_fleet {
   }
 
   const fleet& all_;
-  fleet_analysis judged_;
+  const fleet_analysis judged_;
+  const std::map<std::string, day_of_fleet> days_ = judged_.days();
 };
 
 }  // namespace

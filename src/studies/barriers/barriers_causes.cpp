@@ -229,11 +229,11 @@ void add_forms_of_others(std::span<const result> all, evaluation& e) {
       const auto names = keys(some, [](const result& r) { return r.point.variant; });
       less.push_back(fmt::format("{} ({})", fmt::join(names, ", "), why));
     }
-    text += less.empty() ? forms.size() == 1
-                               ? " The one here orders as much as a barrier."
-                               : fmt::format(" All {} order as much as a barrier.", forms.size())
-                         : fmt::format(" Of these order less than a barrier: {}; all others order as much.",
-                                       fmt::join(less, "; "));
+    if (!less.empty())
+      text += fmt::format(" Of these order less than a barrier: {}; all others order as much.",
+                          fmt::join(less, "; "));
+    else if (forms.size() == 1) text += " The one here orders as much as a barrier.";
+    else text += fmt::format(" All {} order as much as a barrier.", forms.size());
     e.sentences.push_back(std::move(text));
   }
 }
