@@ -235,12 +235,11 @@ std::optional<std::string> reason_not_to_spin(std::size_t gpus) {
   if (gpus < 2) return std::nullopt;
   if (is_set("CUDA_LAUNCH_BLOCKING"))
     return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other "
-           "never "
-           "end; unset it, or measure one GPU";
+           "never end; unset it, or give each process one GPU";
   if (const auto tool = intercepting_tool())
     return filled(
         "a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
-        "for each other may never end; run without it, or with one GPU",
+        "for each other may never end; run without it, or give each process one GPU",
         *tool);
   return std::nullopt;
 }

@@ -64,6 +64,22 @@ expect_code $? 0 "a GPU shown to each rank"
 expect_row multigrid:auto pass "$work/out"
 passed "every rank sees one GPU"
 
+# Kernels of one process one after the other, as tools run them: each process has one GPU.
+CUDA_LAUNCH_BLOCKING=1 in_ranks 2 --backend 'multigrid,multigrid:library' --gpus 2
+expect_code $? 0 "launches that wait for their kernel"
+expect_row multigrid:library pass "$work/out"
+passed "launches that wait for their kernel"
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck synccheck; do
+    timeout -k 5 90 "$MPIRUN" --bind-to none -np 2 compute-sanitizer --error-exitcode 66 --tool "$tool" "$mgsync" \
+      --backend 'multigrid,multigrid:library' --gpus 2 --max-time 50ms --check-rounds 400 --timeout 20s >"$work/out" 2>"$work/err"
+    expect_code $? 0 "$tool"
+    expect_row multigrid:library pass "$work/out"
+    [ "$(cat "$work"/out "$work"/err | grep -c 'ERROR SUMMARY: 0 errors')" -eq 2 ] || fail "$tool finds errors"
+    passed "$tool, of a GPU for each rank"
+  done
+fi
+
 has_ranks() { [ "$(ranks_of "$1" | wc -l)" -eq 2 ]; }
 
 # GPUs of one host that NCCL counts to two nodes, as it does in containers that have host names of their own.

@@ -54,7 +54,7 @@ std::string why_not_resident(const round_kernels& kernels, unsigned blocks, unsi
 }
 
 std::string why_not_spin(const topology::group& group, const session& where) {
-  return first_complaint(where, cuda::reason_not_to_spin(group.members.size()).value_or(""));
+  return first_complaint(where, cuda::reason_not_to_spin(gpus_of(group, where.rank()).size()).value_or(""));
 }
 
 }  // namespace mgsync::gpu_team

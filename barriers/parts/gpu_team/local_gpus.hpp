@@ -45,7 +45,8 @@ int runtime_resident_blocks(std::size_t local, const void* kernel, unsigned thre
 std::string why_not_resident(const round_kernels&, unsigned blocks, unsigned threads,
                              const std::vector<gpu_member>&, const resident_blocks&);
 
-// Why kernels of this group's GPUs must not wait for each other; nothing when they may. Collective.
+// Why kernels of this group's GPUs must not wait for each other: some process has several of them, and runs
+// their kernels one after the other. Nothing when they may. Collective.
 std::string why_not_spin(const topology::group&, const session&);
 
 }  // namespace mgsync::gpu_team
