@@ -170,6 +170,7 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   if (base.orders_less || now.orders_less) out.notes.emplace_back("orders less than a barrier");
   if (base.orders_inside_nodes || now.orders_inside_nodes) out.notes.emplace_back("memory inside nodes");
   out.decides = measured.name == base.metrics.front().name;
+  if (now.by_host && !out.by_process) out.apart = most_between_runs_of_the_host;
   if (base.checked && !now.checked) {
     out.notes.push_back(now.refuted ? "FAIL in NEW" : "unchecked in NEW");
     out.void_because =
@@ -194,7 +195,8 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   else if (out.low > 1) out.what = measured.better == better::less ? change::worse : change::improved;
   else if (out.high < 1) out.what = measured.better == better::less ? change::improved : change::worse;
   if (now.by_host && !out.by_process && (out.what == change::worse || out.what == change::improved))
-    out.notes.emplace_back("driven by the host: runs of one build differ by 10 to 60 %");
+    out.notes.push_back(fmt::format("driven by the host: runs of one build differ by 10 to {:.0f} %",
+                                    100 * most_between_runs_of_the_host));
   return out;
 }
 
@@ -266,7 +268,7 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
 std::vector<std::string> gate_violations(const comparison& compared, const gate& asked) {
   std::vector<std::string> sentences;
   for (const compared_point& one : compared.points)
-    if (one.what == change::worse && one.times_worse() > 1 + asked.limit)
+    if (one.what == change::worse && one.times_worse() > 1 + std::max(asked.limit, one.apart))
       sentences.push_back(fmt::format("{}: {} {:.3f} times {} ({:.3f}..{:.3f})", name_of(one),
                                       is_a_time(one.measured) ? "takes" : "has", one.ratio,
                                       is_a_time(one.measured) ? "as long" : "as much", one.low, one.high));
@@ -280,7 +282,7 @@ std::vector<std::string> gate_violations(const comparison& compared, const gate&
           one.measured.unit));
     const double times = one.measured.better == better::less ? one.new_median / one.base_median
                                                              : one.base_median / one.new_median;
-    if (one.what == change::too_few && !(times <= 1 + asked.limit))
+    if (one.what == change::too_few && !(times <= 1 + std::max(asked.limit, one.apart)))
       sentences.push_back(
           fmt::format("{}: {} {}, was {} {}, and too few batches to tell: a longer --max-time gives more",
                       name_of(one), format_number(one.new_median), one.measured.unit,

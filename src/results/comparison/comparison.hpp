@@ -17,6 +17,7 @@ namespace mgsync {
 
 // The margin over batches.
 inline constexpr double default_noise = margin_between_processes;
+inline constexpr double most_between_runs_of_the_host = 0.6;  // what it drives; 10 % is usual
 
 enum class change {
   worse,  // the whole interval lies on the wrong side of 1: above where less is better, below where more is
@@ -39,6 +40,8 @@ struct compared_point {
   double high = 1;
   bool by_process = false;  // the units are processes (files), not batches
   double margin = 0;        // the share by which each end of the interval was moved outwards
+  double apart = 0;  // the share that runs of one build may differ by, which no batches show: of one process
+                     // that the host drives
   change what = change::not_shown;
   bool decides = true;       // this is the point's first metric, by which subjects are ranked
   std::string void_because;  // why NEW's value is void although BASE's passed its check; empty: it is not
@@ -49,6 +52,10 @@ struct compared_point {
   bool has_ratio() const { return what != change::too_few && what != change::no_ratio; }
   double times_worse() const { return measured.better == better::less ? ratio : 1 / ratio; }
   double at_worst() const { return measured.better == better::less ? high : 1 / low; }
+  // Shown to be worse by more than the limit, and by no more than runs of one build differ by.
+  bool is_worse_by_chance(double limit) const {
+    return what == change::worse && times_worse() > 1 + limit && times_worse() <= 1 + apart;
+  }
 };
 
 // Measured in BASE; NEW tried and has no number.
@@ -79,10 +86,10 @@ struct gate {
 };
 
 // Why a gate is shut, a sentence each; empty: it is open. A point shuts it whose ratio is worse than 1 +
-// limit and shown to be worse; whose medians are as far apart, with too few batches for an interval (slow
-// subjects get the fewest); which has no value in NEW, or one of another unit, or is missing there; which
-// passed its check in BASE and not in NEW, however fast it is; or whose first metric is 0 or below on one
-// side, which cannot be a time.
+// limit (and by more than runs of one build differ by) and shown to be worse; whose medians are as far apart,
+// with too few batches for an interval (slow subjects get the fewest); which has no value in NEW, or one of
+// another unit, or is missing there; which passed its check in BASE and not in NEW, however fast it is; or
+// whose first metric is 0 or below on one side, which cannot be a time.
 std::vector<std::string> gate_violations(const comparison&, const gate&);
 
 // A sentence for each side with doubtful values: "NEW: 3 of 5 points mean little: ...".

@@ -376,6 +376,32 @@ TEST(comparison, tells_how_far_runs_differ_of_what_the_host_drives) {
   EXPECT_EQ(notes(launch, inside), nothing);
 }
 
+// Runs of one build differ by so much, which batches of one process each do not show.
+TEST(comparison, a_gate_stays_open_for_what_the_host_drives_and_runs_differ_by) {
+  known_facts driven{{.origin = fact::origin::vendor,
+                      .driver = fact::driver::kernel_boundary,
+                      .scope = fact::scope::grid,
+                      .extent = fact::extent::everything,
+                      .order = fact::order::both}};
+  point launch = a_point("kernel-boundary", "traditional", 1);
+  launch.device = topology::device::gpu;
+  const auto shut = [&](double us, std::size_t processes) {
+    auto base = measured(launch, 2), now = measured(launch, us);
+    base.facts = now.facts = driven;
+    const std::vector<json_document> before(processes, document_of({base})),
+        after(processes, document_of({now}));
+    const auto compared = compare(before, after);
+    EXPECT_EQ(compared.points.front().is_worse_by_chance(0.1),
+              us == 2.8 && processes == 1 && driven.driver != fact::driver::device);
+    return !gate_violations(compared, {0.1}).empty();
+  };
+  EXPECT_FALSE(shut(2.8, 1));
+  EXPECT_TRUE(shut(3.4, 1));
+  EXPECT_TRUE(shut(2.8, 6));
+  driven.driver = fact::driver::device;
+  EXPECT_TRUE(shut(2.8, 1));
+}
+
 TEST(comparison, table_names_what_changed_first) {
   const auto text = format_comparison(
       compare_two({measured(hub, 2, 1), measured(inbox, 2, 2), measured(a_point("mpi", "default", 2), 5, 3)},
