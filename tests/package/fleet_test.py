@@ -64,7 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
     torn.write_text(half[0] + half[1][:200])
     told = report(torn)
     assert "1 acceptance of the node " in told.stdout and "torn.jsonl, line 2: no whole JSON" in told.stderr, told
-    beside = report(torn, pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz")
+    beside = report(torn, pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-rounds.json.xz")
     assert "torn.jsonl, line 2: no whole JSON" in beside.stderr, beside.stderr
     for number, layout in enumerate(({}, {"sort_keys": True}, {"sort_keys": True, "indent": 2})):
         other_layout = work / f"layout-{number}.jsonl"
@@ -89,7 +89,7 @@ with tempfile.TemporaryDirectory() as folder:
     drifting.write_text(json.dumps(record))
     assert "Furthest beyond its limit was multigrid:auto at 4x256: 300.00 times" in report(drifting).stdout, report(drifting).stdout
     # Beside results they are a section of their page, which then says whether the nodes are normal.
-    results = pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-forms.json.xz"
+    results = pathlib.Path(__file__).parents[2] / "docs/results/h200x1/library-rounds.json.xz"
     for order in ((lines, results), (results, lines)):
         beside = report(*order).stdout
         assert "== Acceptances" in beside and "not judged here" not in beside and f"{NODES} nodes, " in beside, beside[:900]

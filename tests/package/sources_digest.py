@@ -18,9 +18,8 @@ import tempfile
 
 # Converted from files that were written before a document named its sources, or by programs that were no part of mgsync;
 # no document that mgsync wrote is added here.
-OLDER = {"h200x2/jacobi-variants.json.xz", "h200x2/jacobi.json.xz", "h200x2/late-fence-before.json.xz",
-         "h200x2/loadlab.json.xz", "h200x2/nccl-hub.json.xz",
-         "h200x2/nccl-pairs.json.xz", "h200x2/sync-cost.json.xz", "h200x2/sync-variants.json.xz", "h200x2/verdict-pairs.json.xz",
+OLDER = {"h200x2/jacobi-variants.json.xz", "h200x2/late-fence-before.json.xz", "h200x2/loadlab.json.xz", "h200x2/nccl-hub.json.xz",
+         "h200x2/nccl-pairs.json.xz", "h200x2/sync-variants.json.xz", "h200x2/verdict-pairs.json.xz",
          "h200x2/word-pairs.json.xz", "h200x4/all-backends.json.xz", "h200x4/gpu-barriers.json.xz",
          "h200x4/library-before.json.xz", "h200x4/library.json.xz", "h200x4/line-transfer.json.xz",
          "h200x4/stencil.json.xz", "h200x4/sync-cost.json.xz", "host32/quiet.json.xz",

@@ -461,7 +461,7 @@ TEST(advice, says_beside_which_work_points_were_measured) {
   EXPECT_EQ(what_there_is(all, barriers::facts_of),
             "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
   EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,
-            "kernel-boundary:cooperative");
+            "kernel-boundary:traditional");
 }
 
 TEST(advice, says_where_the_load_was_measured_and_beside_how_much_work_the_end_of_a_kernel) {
