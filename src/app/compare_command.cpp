@@ -77,13 +77,8 @@ int judge(const comparison& compared, double limit, bool allow_missing, const st
   for (const auto& sentence : violations) tell("  {}\n", sentence);
   for (const auto& sentence : doubtful_sides(compared))
     tell("  {}: measure again on a quiet machine\n", sentence);
-  if (const auto chance = std::ranges::count_if(
-          compared.points, [limit](const auto& one) { return one.is_worse_by_chance(limit); });
-      chance > 0)
-    tell("  {} driven by the host {} worse by less than runs of one build may differ by, {:.0f} %: several "
-         "files a side, each of a process of its own, decide\n",
-         counted(static_cast<std::size_t>(chance), "point"), chance == 1 ? "is" : "are",
-         100 * most_between_runs_of_the_host);
+  if (const auto chance = worse_by_chance(compared, limit); !chance.empty())
+    tell("  {}: several files a side, each of a process of its own, decide\n", chance);
   if (const auto open = undecided(compared, limit); open > 0)
     tell("  {} not shown to be slower may be so by more than that: the interval is wide\n",
          counted(open, "point"));

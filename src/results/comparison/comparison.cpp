@@ -312,6 +312,14 @@ std::vector<std::string> doubtful_sides(const comparison& compared) {
   return sentences;
 }
 
+std::string worse_by_chance(const comparison& compared, double limit) {
+  const auto count =
+      where(compared.points, [&](const auto& one) { return one.is_worse_by_chance(limit); }).size();
+  if (count == 0) return "";
+  return fmt::format("{} driven by the host {} worse by less than runs of one build may differ by ({:.0f} %)",
+                     counted(count, "point"), count == 1 ? "is" : "are", 100 * most_between_runs_of_the_host);
+}
+
 std::size_t undecided(const comparison& compared, double limit) {
   return where(compared.points,
                [&](const auto& one) { return one.what == change::not_shown && one.at_worst() > 1 + limit; })

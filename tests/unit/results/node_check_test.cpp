@@ -37,6 +37,32 @@ TEST(node_check, what_the_node_did_not_measure_is_counted_and_shuts_nothing) {
   EXPECT_TRUE(found.violations.empty());
 }
 
+TEST(node_check, what_the_host_drives_is_worse_by_chance) {
+  const auto driven = [](double latency_us) {
+    auto one = at("auto", 4, latency_us);
+    one.point.device = topology::device::gpu;
+    one.facts = known_facts{{.origin = fact::origin::vendor,
+                             .driver = fact::driver::host,
+                             .scope = fact::scope::grid,
+                             .extent = fact::extent::everything,
+                             .order = fact::order::both}};
+    return one;
+  };
+  const auto judged = [&](double latency_us) {
+    json_document base, node;
+    for (auto* document : {&base, &node})
+      document->results = {at("hub", 4), at("inbox", 4), at("central", 4)};
+    base.results.push_back(driven(2));
+    node.results.push_back(driven(latency_us));
+    return judge_node(compare(std::vector{base}, std::vector{node}), 0.1).sentence;
+  };
+  EXPECT_EQ(judged(2.8),
+            "This node is normal: of 4 points that it and the reference both have, 3 are shown to be "
+            "within 10% of it, and none else is shown to be worse; 1 point driven by the host is "
+            "worse by less than runs of one build may differ by (60 %).");
+  EXPECT_TRUE(judged(3.4).starts_with("This node is not normal: ")) << judged(3.4);
+}
+
 TEST(node_check, what_is_worse_or_lost_is_named) {
   const auto found = judge_node(node_of({at("auto", 2), at("hub", 2), at("inbox", 2), at("auto", 4, 2.6),
                                          failed(a_point("multigrid", "hub", 4), "violated"),
