@@ -1,7 +1,6 @@
 #include "src/base/cuda.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "src/base/attached_tool.hpp"
 #include "src/base/cuda_driver.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/filled.hpp"
@@ -27,18 +27,6 @@ void report(cudaError_t status, const char* action) noexcept {
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
-}
-
-// A tool that intercepts launches, by what it leaves in the environment of the process.
-std::optional<std::string> intercepting_tool() {
-  constexpr const char* prefixes[] = {
-      "NV_SANITIZER",        "CUDA_INJECTION64_PATH=", "NV_TPS_LAUNCH",
-      "NV_NSIGHT_INJECTION", "NV_COMPUTE_PROFILER",    "NSYS_PROFILING_SESSION_ID"};
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    for (const char* prefix : prefixes)
-      if (std::strncmp(*entry, prefix, std::strlen(prefix)) == 0)
-        return std::string(*entry, std::strcspn(*entry, "="));
-  return std::nullopt;
 }
 
 }  // namespace
@@ -236,11 +224,11 @@ std::optional<std::string> reason_not_to_spin(std::size_t gpus) {
   if (is_set("CUDA_LAUNCH_BLOCKING"))
     return "CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so kernels that wait for each other "
            "never end; unset it, or give each process one GPU";
-  if (const auto tool = intercepting_tool())
+  if (const auto tool = attached_tool_here(); tool && tool->one_by_one)
     return filled(
         "a tool that may run kernels one after the other is attached ({} is set), so kernels that wait "
         "for each other may never end; run without it, or give each process one GPU",
-        *tool);
+        tool->variable);
   return std::nullopt;
 }
 

@@ -103,6 +103,8 @@ std::vector<doubt> doubts_of(const seen_beside& beside) {
       share > rare_share)
     add(doubt_kinds::switches, share,
         fmt::format("members switched out in {:.0f} % of the runs", 100 * share));
+  if (!beside.tool.empty())
+    add(doubt_kinds::tool, 1, fmt::format("a sanitizer or profiler is attached ({} is set)", beside.tool));
   for (const auto& [uuid, gpu] : beside.gpus) {
     if (gpu.others > 0)
       add(doubt_kinds::gpu_processes, static_cast<double>(gpu.others),

@@ -48,6 +48,7 @@ struct seen_beside {
   std::size_t timed = 0;                   // runs for which it is known how long the members were preempted
   std::size_t switched = 0;                // runs in which some member was preempted for more than much_taken
   std::map<std::string, gpu_beside> gpus;  // by UUID
+  std::string tool{};  // the variable of a sanitizer or profiler that is attached; only of GPU members
 };
 
 // A share of a run, equal to the default precision of a value. The kernel's own threads, which run for

@@ -98,7 +98,8 @@ void add_answer(advice& a) {
   const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members),
                                  a.asked.shape ? ", shape " + to_string(*a.asked.shape) : "");
   const auto figure =
-      fmt::format("{:.4g} us ({:.4g} - {:.4g}, {})", best.us, best.low, best.high, origin_of(best));
+      fmt::format("{:.4g} us ({:.4g} - {:.4g}, {}{})", best.us, best.low, best.high, origin_of(best),
+                  best.doubts.empty() ? "" : "; means little: " + words_of(best.doubts));
   if (best.is_callable()) {
     a.sentences.push_back(fmt::format("For {}, take {}: {}.", where, best.barrier, figure));
     a.sentences.push_back(
@@ -129,7 +130,7 @@ void add_faster(advice& a) {
     if (&p == &best || p.us >= best.us) continue;
     const auto words = fmt::format("{} ({:.4g} us)", p.barrier, p.us);
     if (p.is_callable()) unsure.push_back(words), unsure_names.push_back(p.barrier);
-    else if (p.doubt() <= best.doubt())
+    else if (p.guess_level() <= best.guess_level())
       (p.facts.known ? uncallable : unknown).push_back(words), leader = leader != nullptr ? leader : &p;
   }
   constexpr std::size_t most = 2;
@@ -212,11 +213,11 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
   const auto& best = a.barriers.front();
   std::vector<std::string> ties;
   for (const auto& p : a.barriers)
-    if (&p != &best && p.is_callable() == best.is_callable() && p.doubt() == best.doubt() &&
+    if (&p != &best && p.is_callable() == best.is_callable() && p.guess_level() == best.guess_level() &&
         p.low <= best.high)
       ties.push_back(p.barrier);
   if (!ties.empty()) a.sentences.push_back(fmt::format("No difference was shown to {}.", names_of(ties, 4)));
-  if (a.in_kernel && a.by_host && a.in_kernel->doubt() == a.by_host->doubt()) {
+  if (a.in_kernel && a.by_host && a.in_kernel->guess_level() == a.by_host->guess_level()) {
     const double more = a.by_host->us - a.in_kernel->us;
     a.sentences.push_back(
         more > 0 ? fmt::format("Ending the kernel, or leaving it to the host, costs {:.3g} us at best ({}), "

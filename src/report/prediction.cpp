@@ -224,6 +224,7 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
     const auto& m = exact->of->metrics.front();
     p.us = m.median, p.low = m.ci95_low, p.high = m.ci95_high, p.measured = true,
     p.source = short_key(exact->of->point);
+    p.doubts = exact->of->doubts;
     p.beside_us = exact->of->point.number(axes::work).value_or(0);
     if (p.one_batch = !exact->has_interval(); p.one_batch) p.low = exact->low_us(), p.high = exact->high_us();
     return p;
@@ -246,6 +247,7 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   const auto& nearest = *where.nearest;
   const double low = std::max(0.03, std::log(nearest.us() / nearest.low_us())),
                high = std::max(0.03, std::log(nearest.high_us() / nearest.us()));
+  p.doubts = nearest.of->doubts;
   p.us = std::exp(mean), p.low = std::exp(std::min(where.low, mean - low)),
   p.high = std::exp(std::max(where.high, mean + high));
   const auto lies_outside = [&](auto of_place) {
@@ -290,7 +292,7 @@ std::vector<prediction> predict(std::span<const result> all, const step& asked, 
   for (const auto& [name, points] : what_is_known(all, asked, facts_of))
     if (auto p = predict_one(all, name, points, wanted, facts_of, refused)) found.push_back(std::move(*p));
   std::ranges::stable_sort(found, {},
-                           [](const auto& p) { return std::tuple(!p.is_callable(), p.doubt(), p.us); });
+                           [](const auto& p) { return std::tuple(!p.is_callable(), p.guess_level(), p.us); });
   return found;
 }
 

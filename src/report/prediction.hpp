@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/results/values/doubt.hpp"
 #include "src/results/values/result.hpp"
 #include "src/results/values/subject_facts.hpp"
 
@@ -37,13 +38,14 @@ struct prediction {
   std::string source{};         // short_key of the point, where it was measured
   int ranks = 1;                // that own the members
   bool inside_nodes = false;    // measured over nodes: it orders memory inside each of them
+  std::vector<doubt> doubts{};  // of the measured point, or of the nearest
   double beside_us = 0;         // the work beside which it was measured there
   subject_facts facts{};        // its facts for these members and this shape
   bool beyond() const { return beyond_members || beyond_shape; }
   bool is_callable() const { return !facts.call.empty(); }
   // 0: measured; 1: measured in one batch only, or interpolated; 2: extrapolated. Predictions are sorted by
   // this first.
-  int doubt() const { return measured && !one_batch ? 0 : beyond() ? 2 : 1; }
+  int guess_level() const { return measured && !one_batch ? 0 : beyond() ? 2 : 1; }
 };
 
 // A barrier that cannot be used with these members and this shape.
@@ -53,8 +55,8 @@ struct refusal {
 };
 
 // Predictions for every barrier that such members and such a shape can use, as far as the results suffice:
-// first those that a program can call, sorted by doubt() and then by latency, then the others. Uses only
-// results without load that passed their check. `refused` gets the barriers that cannot be used there.
+// first those that a program can call, sorted by guess_level() and then by latency, then the others. Uses
+// only results without load that passed their check. `refused` gets the barriers that cannot be used there.
 std::vector<prediction> predict(std::span<const result>, const step&, facts_of_point,
                                 std::vector<refusal>* refused = nullptr);
 

@@ -32,6 +32,17 @@ TEST_F(one_by_one, one_gpu_of_each_process_may_wait) {
   EXPECT_EQ(gpu_team::why_not_spin(two_gpus(1), here_.session()), "");
 }
 
+TEST(one_after_the_other, is_what_a_sanitizer_does_and_nsight_systems_does_not) {
+  one_rank here;
+  setenv("NV_SANITIZER_INJECTION_PORT_BASE", "1", 1);
+  EXPECT_NE(gpu_team::why_not_spin(two_gpus(0), here.session()), "");
+  EXPECT_EQ(gpu_team::why_not_spin(two_gpus(1), here.session()), "");
+  unsetenv("NV_SANITIZER_INJECTION_PORT_BASE");
+  setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
+  EXPECT_EQ(gpu_team::why_not_spin(two_gpus(0), here.session()), "");
+  unsetenv("NSYS_PROFILING_SESSION_ID");
+}
+
 TEST(at_will, kernels_of_one_process_wait_for_each_other) {
   one_rank here;
   EXPECT_EQ(gpu_team::why_not_spin(two_gpus(0), here.session()), "");

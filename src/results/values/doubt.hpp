@@ -34,8 +34,9 @@ inline constexpr std::string_view switches = "switches";  // members lost their 
 inline constexpr std::string_view regimes = "regimes";    // the batches fall into two groups
 inline constexpr std::string_view negative = "negative";  // a time has samples below zero
 inline constexpr std::string_view gpu_processes = "gpu_processes";  // others use the GPU
-inline constexpr std::string_view slowed = "slowed";                // a GPU's clocks were lowered
-inline constexpr std::string_view clocks = "clocks";                // a GPU's clock moved
+inline constexpr std::string_view tool = "tool";  // a sanitizer or profiler is attached to a GPU's process
+inline constexpr std::string_view slowed = "slowed";  // a GPU's clocks were lowered
+inline constexpr std::string_view clocks = "clocks";  // a GPU's clock moved
 }  // namespace doubt_kinds
 
 // Whether such a doubt is of what else the host did meanwhile, which does not reach into a kernel.

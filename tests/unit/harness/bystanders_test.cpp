@@ -56,6 +56,8 @@ TEST(bystanders, each_of_them_is_said_once_it_is_not_rare) {
   EXPECT_EQ(texts_of({.spent = {0.2, 0.02}, .gpus = {}}),
             texts{});  // two ticks of the kernel's clock are none too many
   EXPECT_EQ(texts_of({.spent = {100, 0.9}, .gpus = {}}), texts{});  // less than a hundredth
+  EXPECT_EQ(texts_of({.spent = {}, .gpus = {}, .tool = "NV_SANITIZER_X"}),
+            texts{"a sanitizer or profiler is attached (NV_SANITIZER_X is set)"});
   EXPECT_EQ(texts_of({.spent = {}, .timed = 50, .switched = 32, .gpus = {}}),
             texts{"members switched out in 64 % of the runs"});
   seen_beside beside;

@@ -369,8 +369,8 @@ TEST(advice, answers_with_what_a_program_can_call_and_never_with_a_guess_before_
           const auto &before = a.barriers[i - 1], &after = a.barriers[i];
           EXPECT_TRUE(before.is_callable() || !after.is_callable()) << after.barrier;
           if (before.is_callable() != after.is_callable()) continue;
-          EXPECT_TRUE(before.doubt() < after.doubt() ||
-                      (before.doubt() == after.doubt() && before.us <= after.us))
+          EXPECT_TRUE(before.guess_level() < after.guess_level() ||
+                      (before.guess_level() == after.guess_level() && before.us <= after.us))
               << after.barrier;
         }
       }
@@ -462,6 +462,17 @@ TEST(advice, says_beside_which_work_points_were_measured) {
             "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
   EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,
             "kernel-boundary:traditional");
+}
+
+TEST(advice, says_that_its_figure_means_little) {
+  auto all = committed("h200x2/reference-1.json.xz");
+  for (auto& r : all) r.doubts = {{"load", 4, "4 runnable threads for 2 hardware threads"}};
+  const auto there =
+                 advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("1x32")}, barriers::facts_of),
+             between =
+                 advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("2x32")}, barriers::facts_of);
+  EXPECT_TRUE(says(there, ", measured there; means little: 4 runnable threads for 2 hardware threads)."));
+  EXPECT_TRUE(says(between, "; means little: 4 runnable threads for 2 hardware threads)."));
 }
 
 TEST(advice, says_where_the_load_was_measured_and_beside_how_much_work_the_end_of_a_kernel) {
