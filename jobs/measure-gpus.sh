@@ -1,21 +1,30 @@
 #!/usr/bin/env bash
-# All raw files about GPU barriers that docs/results holds of a machine, by one program in one go: the topology, every method over
-# the shapes, the library beside the algorithm alone and in all its forms, barriers beside load and with a late GPU, one rank per GPU,
-# work between rounds, launches. Some 7 minutes with 2 GPUs.
+# All raw files about GPUs that docs/results holds of a machine, by one program in one go. About barriers: the topology, every method
+# over the shapes, the library beside the algorithm alone and in all its forms, barriers beside load and with a late GPU, other
+# projects' barriers, one rank per GPU, work between rounds, launches, and three processes that acceptances are held against: some 8
+# minutes with 2 GPUs. About the other studies of one GPU ("studies"): 5 minutes.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
-# PART: topology, barriers, grid, library, library-forms, library-work, load-one, load-grid, load, ranks-ipc, ranks-vmm, work, late,
-# late-fence, batches or launch (default: all, in this order); load puts together what load-one and load-grid measured.
+# PART: topology, references, barriers, grid, inner-barriers, library, library-forms, library-work, library-load, library-study,
+# load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence, batches or launch
+# (default: all, in this order; peers-load-... of one GPU alone); load puts together what load-one and load-grid measured. And model,
+# verify, switch, reduction, levels, pipeline-synthetic, pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or pipeline-cublas: "studies"
+# stands for all of these.
 # POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
 # COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on (default:
 # none; a part that is cut short writes what it has).
 set -euo pipefail
-all=(topology barriers grid library library-forms library-work load-one load-grid load ranks-ipc ranks-vmm work late late-fence batches launch)
-[ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of: ${all[*]}" >&2; exit 2; }
+all=(topology references barriers grid inner-barriers library library-forms library-work library-load library-study load-one load-grid load
+  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch)
+studies=(model verify switch reduction levels pipeline-synthetic pipeline-mma pipeline-wgmma pipeline-mma-fresh pipeline-cublas)
+known=" ${all[*]} studies ${studies[*]} "
+[ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of:${known% }" >&2; exit 2; }
 mgsync=$(realpath "$1") folder=$2/$3 point=${POINT:-60} check=${CHECK:-1000}
 shift 3
 [ $# -gt 0 ] || set -- "${all[@]}"
+parts=()
 for what; do
-  [[ " ${all[*]} " == *" $what "* ]] || { echo "$0: \"$what\" is no part: ${all[*]}" >&2; exit 2; }
+  [[ $known == *" $what "* ]] || { echo "$0: \"$what\" is no part:${known% }" >&2; exit 2; }
+  if [ "$what" = studies ]; then parts+=("${studies[@]}"); else parts+=("$what"); fi
 done
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
 [ "$gpus" -gt 0 ] || { echo "$0: nvidia-smi shows no GPU here" >&2; exit 4; }
@@ -43,8 +52,19 @@ hops=hop:relaxed,hop:fence-gpu,hop:fence-system,hop:release-acquire
 others=peer-stores:x512@others,peer-stores:x128@others,peer-stores:16x512@others,peer-stores:4x512@others
 others=$others,peer-loads@others,local-stores@others,local-loads@others,host-reads@others,host-reads:1x32@others
 
-for what; do
-  case $what in load* | ranks-* | late*) [ "$gpus" -ge 2 ] || continue ;; esac
+reference=grid:auto,grid:cooperative-groups,multigrid:library,multigrid:auto
+[ "$gpus" -lt 2 ] || reference=$reference,kernel-boundary:graph,kernel-boundary:traditional,openmp:runtime
+peers='peers:*,multigrid:auto,multigrid:library,multigrid:library-none,multigrid:hub,multigrid:inbox,multigrid:vendor,nccl-device:hub'
+[ "$gpus" -ge 2 ] || peers=$peers,grid:auto
+
+study() { # NAME SECONDS STUDY OPTION...
+  local what=$1 limit=$2
+  shift 2
+  part "$what" "$limit" "$mgsync" study "$@"
+}
+
+for what in "${parts[@]}"; do
+  case $what in load* | library-load | ranks-* | late*) [ "$gpus" -ge 2 ] || continue ;; esac
   case $what in
     topology) timeout 30 "$mgsync" topology >"$folder/topology.txt" || failed=1 ;;
     barriers)
@@ -53,6 +73,24 @@ for what; do
     grid)
       part grid 60 "$mgsync" --backend grid:auto,grid:cooperative-groups --gpus 1 --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64 \
         --max-time "$((2 * point))ms"
+      ;;
+    references)
+      for n in 1 2 3; do
+        part "reference-$n" 30 "$mgsync" --backend "$reference" --gpus "$counts" --shape 1x32,4x256,32x64 --max-time 50ms --check-rounds 1000
+      done
+      ;;
+    inner-barriers)
+      part inner-barriers 30 "$mgsync" --backend 'warp:*,block:*,cluster:*' --gpus 1 --shape b1x32,b1x256,b1x1024,b2x32,b8x256,b16x32 \
+        --max-time "$((5 * point))ms" --check-rounds 4000
+      ;;
+    peers)
+      checked peers 60 "$mgsync" --backend "$peers" --gpus "$gpus" --shape b1x32,1x32,4x256 --max-time "$((2 * point))ms"
+      ;;
+    peers-load-*)
+      [ "$gpus" -lt 2 ] || continue
+      shape=1x32 load=local-stores:x128@all,host-reads@all
+      [ "$what" = peers-load-grid ] || shape=b1x32 load=local-stores:x128@others,host-reads@others
+      part "$what" 60 "$mgsync" --backend "$peers" --gpus 1 --shape "$shape" --max-time "${point}ms" --check-rounds 200 --load "$load"
       ;;
     library)
       part library 60 "$mgsync" --backend multigrid:auto,multigrid:library --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64
@@ -63,8 +101,14 @@ for what; do
       ;;
     library-work)
       part library-work 60 "$mgsync" --backend multigrid:library,multigrid:library-one-warp,multigrid:library-split --gpus "$counts" \
-        --shape 1x32,32x64 --work 2,5 --max-time "$((5 * point / 2))ms"
+        --shape 1x32,1x64,32x64 --work 0,2,5 --max-time "$((5 * point / 2))ms"
       ;;
+    library-load)
+      checked library-load 60 "$mgsync" --gpus 2 --shape b1x32,1x32 --max-time "$((2 * point))ms" \
+        --backend multigrid:library,multigrid:library-none,multigrid:library-release,multigrid:library-mixed-one,multigrid:library-mixed-none \
+        --load idle,peer-stores:x128@all,peer-loads:x128@all,host-reads@all
+      ;;
+    library-study) study study-library 240 library --part sync,stencil --gpus "$counts" ;;
     load-one)
       checked load-one 150 "$mgsync" --backend "$beside,$hops" --gpus 2 --shape b1x32 --max-time "$((2 * point))ms" \
         --load "idle,$others,peer-stores:x128@all"
@@ -93,8 +137,20 @@ for what; do
       checked late 60 "$mgsync" --backend multigrid:auto,multigrid:library,multigrid:vendor,nccl-device:hub --gpus 2 --shape b1x32,1x32 \
         --late 0,5000 --max-time 500ms
       ;;
-    late-fence) part late-fence 60 "$mgsync" study library --part fence --gpus "$gpus" ;;
-    launch) part launch 240 "$mgsync" study launch --gpus "$counts" --shape 1x32,1x1024 ;;
+    late-fence) study late-fence 60 library --part fence --gpus "$gpus" ;;
+    launch) study launch 240 launch --gpus "$counts" --shape 1x32,1x1024 ;;
+    model | verify) study "$what" 40 "$what" ;;
+    switch)
+      study switch 30 reduction --device gpu --way read-graph,auto-graph --reading vector4:1024x1:one,vector4:256x2:all --type fp64 \
+        --memory cold,cache --bytes 8,4096,16384,32768,65536,131072,262144,524288,1048576 --max-time 50
+      ;;
+    reduction) study reduction 120 reduction --device gpu ;;
+    levels) study levels 120 levels --run 1,2 ;;
+    pipeline-synthetic) study "$what" 20 pipeline --device gpu --kernel synthetic ;;
+    pipeline-mma) study "$what" 90 pipeline --device gpu --kernel mma --size paper,random ;;
+    pipeline-wgmma) study "$what" 100 pipeline --device gpu --kernel wgmma --size paper,random,large,fresh ;;
+    pipeline-mma-fresh) study "$what" 60 pipeline --device gpu --kernel mma --tile 64x64x64,64x64x128 --size fresh ;;
+    pipeline-cublas) study "$what" 30 pipeline --device gpu --kernel cublas --size fresh,large ;;
   esac
 done
 # By xz itself: not every mgsync is built with liblzma.

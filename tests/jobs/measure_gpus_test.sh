@@ -1,0 +1,45 @@
+#!/bin/bash
+# measure_gpus_test.sh MGSYNC: every command of jobs/measure-gpus.sh is one that mgsync carries out: planned, for a described machine of
+# one GPU and of two. A part that is misspelled, and the place of a part in what is written, are looked at too.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/mpi/expect.sh
+. "$here/../mpi/expect.sh"
+root=$here/../.. mgsync=$1
+mkdir "$work/bin"
+
+# Shows GPUS GPUs; and mgsync, which plans in place of measuring and writes down what it was asked.
+cat >"$work/bin/nvidia-smi" <<'SHIM'
+#!/bin/bash
+for n in $(seq "$GPUS"); do echo "GPU $n: NVIDIA H200 (UUID: GPU-$n)"; done
+SHIM
+cat >"$work/bin/mgsync" <<SHIM
+#!/bin/bash
+case \$1 in topology | merge) exit 0 ;; esac
+said=\$("$mgsync" "\$@" --dry-run --topology "$root/docs/results/h200x\$GPUS/h200x\$GPUS.machine" 2>&1) || { echo "\$said" | tail -3; exit 1; }
+grep -Eq '^[1-9][0-9]* of [0-9]+ points can run here' <<<"\$said" || { echo "nothing can run: \$*"; exit 1; }
+for word; do [ "\$last" = --json ] && echo "\$(basename "\$word" .json)" >>"$work/parts"; last=\$word; done
+SHIM
+chmod +x "$work"/bin/*
+measure() { # GPUS PART...
+  GPUS=$1 PATH=$work/bin:$PATH bash "$root/jobs/measure-gpus.sh" "$work/bin/mgsync" "$work/results" here "${@:2}" >"$work/out" 2>"$work/err"
+}
+
+measure 2 late no-part
+expect_code $? 2 "a part that is none"
+expect_text '"no-part" is no part: topology references .* pipeline-cublas$' "$work/err"
+passed "a part that is none"
+
+# What needs ranks that plan together is left out.
+for gpus in 1 2; do
+  rm -f "$work/parts"
+  measure "$gpus" topology references barriers grid inner-barriers library library-forms library-work library-load library-study \
+    load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch studies
+  expect_code $? 0 "the parts of $gpus GPUs"
+  for one in reference-3 barriers peers launch levels pipeline-cublas; do expect_text "^$one\$" "$work/parts"; done
+  only_two=$(grep -c -E '^(load-one|load-grid|library-load|late|late-fence)$' "$work/parts")
+  only_one=$(grep -c '^peers-load-' "$work/parts")
+  [ "$gpus $only_two $only_one" = "1 0 2" ] || [ "$gpus $only_two $only_one" = "2 5 0" ] ||
+    fail "$gpus GPUs: $only_two parts of two GPUs, $only_one of one alone"
+  passed "$gpus GPUs: $(wc -l <"$work/parts") commands can be carried out"
+done
