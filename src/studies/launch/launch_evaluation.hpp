@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ struct found {
 
 struct place {
   int members = 0;
+  std::optional<member_shape> blocks;  // the shape again, by which places are sorted
   std::string shape, kind;
   unsigned argument_bytes = 0;
   std::string policy;  // how the host waits; empty: the default

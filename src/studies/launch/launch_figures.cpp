@@ -151,6 +151,7 @@ std::map<place, found> by_place(std::span<const result> all) {
       continue;
     const double bytes = r.point.number("argument_bytes").value_or(0);
     place where{r.point.members,
+                shape_of(r.point),
                 format_shape(r.point),
                 r.point.subject,
                 bytes > 0 && bytes < 1e6 ? static_cast<unsigned>(bytes) : 0,

@@ -62,6 +62,16 @@ TEST(launch_evaluation, counts_the_edges_between_gpus_of_a_round) {
   EXPECT_EQ(e.tables[0].rows[0], (std::vector<std::string>{"2", "3", "4", "12.00", "3.00", "5.00"}));
 }
 
+TEST(launch_evaluation, sorts_shapes_by_their_numbers) {
+  std::vector<result> all{measured("graph", "null", {{"latency", 1}, {"call", 1}}),
+                          measured("graph", "null", {{"latency", 2}, {"call", 2}})};
+  all[0].point.set("threads_per_block", 1024.0);
+  const auto e = evaluate(all);
+  ASSERT_FALSE(e.tables.empty());
+  EXPECT_EQ(e.tables[0].rows[0][1], "1x32");
+  EXPECT_EQ(e.tables[0].rows[1][1], "1x1024");
+}
+
 TEST(launch_evaluation, puts_the_parts_of_each_launch_into_one_row_and_one_bar) {
   const std::vector<result> all{measured("traditional", "null", {{"latency", 2.541}, {"call", 2.545}}),
                                 measured("traditional", "total", {{"time", 8.273}}),
