@@ -74,8 +74,7 @@ void take(side_of_a_point& into, std::map<std::string, medians_of_batches>& here
     here[each.name].insert(here[each.name].end(), each.raw.begin(), each.raw.end());
   }
   into.algorithm = one.found("algorithm").substr(0, one.found("algorithm").find(':'));
-  into.by_host = into.by_host || (one.facts && one.point.device == topology::device::gpu &&
-                                  one.facts->driver != fact::driver::device);
+  into.by_host = into.by_host || one.is_driven_by_host();
   into.orders_less = into.orders_less || one.orders_less();
   into.orders_inside_nodes = into.orders_inside_nodes || one.orders_inside_nodes();
   into.checked = into.checked && one.verdict.passed;

@@ -149,6 +149,9 @@ struct result {
   std::optional<known_facts> facts;
   // Of which of the files that were put together; those of one were measured interleaved. It is not written.
   std::size_t file = 0;
+  // Whether what is timed are launches, also where the subject synchronizes nothing. Not written: the study
+  // says so of its results.
+  bool times_launches = false;
 
   bool has_metrics() const { return !metrics.empty(); }
   const metric* find(std::string_view name) const;  // nullptr: no such metric
@@ -157,6 +160,11 @@ struct result {
   bool orders_less() const { return facts && facts->orders_less() && !facts->ranked_anyway; }
   // Whether it orders memory inside each node alone, and between nodes only what it carries.
   bool orders_inside_nodes() const { return facts && facts->order == fact::order::inside_nodes; }
+  // Whether the host has a part in each of its rounds: of GPU members, kernels are launched anew.
+  bool is_driven_by_host() const {
+    return point.device == topology::device::gpu &&
+           (times_launches || (facts && facts->driver != fact::driver::device));
+  }
   // The first value of a quantity, or all of its values; nothing or empty where there is no such quantity.
   std::optional<double> number(std::string_view name) const;
   const std::vector<double>& numbers(std::string_view name) const;

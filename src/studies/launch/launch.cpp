@@ -285,6 +285,7 @@ std::optional<known_facts> facts_of(const point& p) {
 
 // Of a gradient, of the unit of waiting and of the time that holds this unit nothing was better until then.
 void renew(result& one) {
+  one.times_launches = true;
   for (metric& m : one.metrics)
     if (m.name.starts_with("gradient_") || m.name == "unit" || m.name == "additional")
       m.better = better::neither;

@@ -374,6 +374,11 @@ TEST(comparison, tells_how_far_runs_differ_of_what_the_host_drives) {
   EXPECT_EQ(notes(launch, inside), far);
   launch.device = topology::device::host;
   EXPECT_EQ(notes(launch, inside), nothing);
+  launch.device = topology::device::gpu;
+  launch.members = 2;
+  auto slow = measured(launch, 4), fast = measured(launch, 2);
+  slow.times_launches = true;
+  EXPECT_EQ(compare_two({fast}, {slow}).points.front().notes, far);
 }
 
 // Runs of one build differ by so much, which batches of one process each do not show.

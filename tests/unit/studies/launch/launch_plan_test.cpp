@@ -42,6 +42,7 @@ TEST(launch_plan, of_a_gradient_or_a_unit_no_value_is_better) {
       old.metrics.emplace_back(metric{metric_name{column.name, column.unit}});
     old.doubts = {{std::string(doubt_kinds::negative), 1, ""}};
     launch_study.renew(old);
+    EXPECT_TRUE(old.times_launches);
     for (std::size_t i = 0; i < columns.size(); ++i)
       EXPECT_EQ(old.metrics[i].better, columns[i].better) << columns[i].name;
     EXPECT_EQ(old.doubts.empty(), m.point.word("quantity") == "gradient") << m.point.word("quantity");
