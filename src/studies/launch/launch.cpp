@@ -283,7 +283,8 @@ std::optional<known_facts> facts_of(const point& p) {
                      "one more launch"};
 }
 
-// Of a gradient, of the unit of waiting and of the time that holds this unit nothing was better until then.
+// All of them time launches. Of a gradient, of the unit of waiting and of the time that holds this unit
+// nothing was better until then.
 void renew(result& one) {
   one.times_launches = true;
   for (metric& m : one.metrics)
