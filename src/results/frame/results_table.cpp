@@ -145,6 +145,15 @@ std::string note_of(const result& one) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// "gradient" of "gradient_512": what columns of one row of numbers have in common, told in the first title
+// alone. Empty: the name has no number at its end.
+std::string_view stem_of(std::string_view name) {
+  const auto last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos || last + 1 == name.size() || name[last] != '_'
+             ? ""
+             : name.substr(0, last);
+}
+
 // The unit in which a column's numbers can be read: times of less than 0.1 us in ns, of 10 ms and more in ms.
 struct shown_unit {
   std::string name;  // of the column
@@ -247,13 +256,16 @@ std::vector<shown_column> columns_of(const section& all, const conditions& under
   made.push_back({"samples | >",
                   [](const cell_rows&, const result& one) { return fmt::format("{}", one.samples.size()); },
                   place::if_wide});
+  std::string before = all.measured == nullptr ? "" : all.measured->name;
   for (const metric* further : all.further) {
     const auto scaled = unit_for(all, *further);
-    made.push_back(
-        {{scaled.name, ">"}, [further, scaled](const cell_rows&, const result& one) -> std::string {
-           const metric* found = one.find(further->name);
-           return found == nullptr ? "-" : format_number(found->median * scaled.factor);
-         }});
+    const auto title =
+        scaled.name.substr(stem_of(before) == stem_of(further->name) ? stem_of(before).size() : 0);
+    before = further->name;
+    made.push_back({{title, ">"}, [further, scaled](const cell_rows&, const result& one) -> std::string {
+                      const metric* found = one.find(further->name);
+                      return found == nullptr ? "-" : format_number(found->median * scaled.factor);
+                    }});
   }
   if (shown.status)
     made.push_back({{"status"}, [](const cell_rows&, const result& one) { return status_of(one); }});

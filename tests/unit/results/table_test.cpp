@@ -111,6 +111,15 @@ TEST(table, what_orders_memory_inside_nodes_alone_says_so_and_is_compared_with_i
   EXPECT_EQ(marked_subject_of(all.front()), subject_of(all.front().point));
 }
 
+TEST(table, of_a_row_of_numbers_only_the_first_title_is_whole) {
+  auto one = between("mpi", 0.99, 1.03);
+  for (const auto* name : {"gradient_2", "gradient_16", "other_16"})
+    test::add_metric(one, name, "us", better::neither, 1);
+  one.metrics.front().name = "gradient_1";
+  EXPECT_EQ(words_of(lines_of(format_table(std::vector{one})).at(1)),
+            (words{"barrier", "gradient_1_us", "ci95", "min", "samples", "_2_us", "_16_us", "other_16_us"}));
+}
+
 TEST(table, says_once_what_is_the_same_in_all_rows) {
   const auto lines =
       lines_of(format_table(std::vector{between("mpi", 0.99, 1.03), between("other", 1.99, 2.03)}));
