@@ -56,10 +56,12 @@ std::string why_unsure(const result& r, const acceptance_point& planned) {
 
 void take_number(judged_point& into, const result& r, const acceptance_point& planned) {
   const auto& m = r.metrics.front();
-  into.us = m.median;
-  into.low = m.ci95_low;
-  into.high = m.ci95_high;
-  into.times = m.median / planned.base_us;
+  if (m.median > 0) {  // else it is no time
+    into.us = m.median;
+    into.low = m.ci95_low;
+    into.high = m.ci95_high;
+    into.times = m.median / planned.base_us;
+  }
   const auto last = r.environment.find("slowest_member");
   if (r.point.members > 2 && last != r.environment.end())
     into.reason = fmt::format("member {} is most often the last", last->second);

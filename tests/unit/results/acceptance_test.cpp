@@ -303,6 +303,11 @@ TEST(acceptance, a_busy_machine_makes_no_node_slow) {
   EXPECT_TRUE(normal.sentence.ends_with(" The machine was busy meanwhile: 9 runnable threads for 2."))
       << normal.sentence;
   EXPECT_EQ(slow_but(with(doubt_kinds::negative), 1).exit_code, 4) << "what is below zero is no time";
+  const auto below = slow_but([](result& r) { r.metrics.front().median = -0.1; });
+  EXPECT_EQ(below.exit_code, 4) << below.sentence;
+  EXPECT_EQ(std::ranges::count(below.points, 0.0, &judged_point::us),
+            std::ranges::count(below.points, judged_state::unsure, &judged_point::state));
+  EXPECT_EQ(std::ranges::count_if(below.points, [](const auto& p) { return p.us < 0 || p.times < 0; }), 0);
   const auto broken = slow_but([&](result& r) {
     with(doubt_kinds::load)(r);
     r.verdict.passed = false;
