@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
 #include "src/results/comparison/shift_interval.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/results/frame/results_table.hpp"
