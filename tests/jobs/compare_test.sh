@@ -133,6 +133,9 @@ expect_text 'SHUT by 1 point' "$work/out"
 ends 0 "the other way round" "$mgsync" compare "$work/a.json" "$work/fast.json" --fail-slower 10%
 ends 0 "without a gate" "$mgsync" compare "$work/fast.json" "$work/a.json"
 expect_text '^1 slower' "$work/out"
+ends 0 "what the host drives" "$mgsync" compare "$results/h200x2/sweep.json.xz" "$results/h200x2/barriers.json.xz" --across machines \
+  --fail-slower 10% --allow-missing
+expect_text '^  [0-9]+ points driven by the host are worse by less than runs of one build may differ by .*decide$' "$work/out"
 passed "compare: a gate shuts with 5"
 
 # The check of a node that docs/report.md names, on a file as a run without options writes it: of 2 H200s the default

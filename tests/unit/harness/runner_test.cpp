@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "src/harness/methods/one_run.hpp"
@@ -101,6 +102,19 @@ TEST(runner, proves_then_measures_and_gives_metrics_with_their_verdict) {
   EXPECT_EQ(r.method, "cycle counter, slope over chain lengths");
   EXPECT_EQ(done.said.front(), "good creating");
   EXPECT_EQ(done.said[1], "good checking");
+}
+
+TEST(runner, a_tool_makes_figures_of_gpus_mean_little) {
+  auto on_a_gpu = chain("one", [](seen&) {}), on_the_host = chain("other", [](seen&) {});
+  on_a_gpu.point.device = topology::device::gpu;
+  const auto tools_of = [&](const measurement& which) {
+    return std::ranges::count(run_of_study({which}).results.front().doubts, doubt_kinds::tool, &doubt::kind);
+  };
+  EXPECT_EQ(tools_of(on_a_gpu), 0);
+  setenv("NV_SANITIZER_INJECTION_PORT_BASE", "1", 1);
+  EXPECT_EQ(tools_of(on_a_gpu), 1);
+  EXPECT_EQ(tools_of(on_the_host), 0);
+  unsetenv("NV_SANITIZER_INJECTION_PORT_BASE");
 }
 
 // A run that tells of lost hardware threads, and samples that fall into two groups, are doubts of the result.
