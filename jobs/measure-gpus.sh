@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# All raw files about GPUs that docs/results holds of a machine, by one program in one go. About barriers: the topology, every method
-# over the shapes, the library beside the algorithm alone and in all its forms, barriers beside load and with a late GPU, other
-# projects' barriers, one rank per GPU, work between rounds, launches, and three processes that acceptances are held against: some 8
-# minutes with 2 GPUs. About the other studies of one GPU ("studies"): 5 minutes.
+# The raw files about GPUs that docs/results holds of a machine, by one program in one go; maps, timelines and virtual nodes have scripts
+# of their own beside this one. About barriers: the topology, every method over the shapes, the library beside the algorithm alone and
+# in all its forms, barriers beside load and with a late GPU, other projects' barriers, one rank per GPU, work between rounds, launches,
+# and three processes that acceptances are held against: some 8 minutes with 2 GPUs. About the other studies of one GPU ("studies"): 5
+# minutes.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
 # PART: topology, references, barriers, grid, inner-barriers, library, library-forms, library-work, library-load, library-study,
 # load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence, batches or launch

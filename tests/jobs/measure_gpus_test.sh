@@ -1,6 +1,6 @@
 #!/bin/bash
 # measure_gpus_test.sh MGSYNC: every command of jobs/measure-gpus.sh is one that mgsync carries out: planned, for a described machine of
-# one GPU and of two. A part that is misspelled, and the place of a part in what is written, are looked at too.
+# one GPU and of two, and one GPU has the parts that are its own. A part that is misspelled is refused.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/mpi/expect.sh
