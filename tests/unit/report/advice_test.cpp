@@ -464,13 +464,14 @@ TEST(advice, says_beside_which_work_points_were_measured) {
             "kernel-boundary:traditional");
 }
 
+advice of_two_gpus(std::span<const result> all, double work_us, const char* shape) {
+  return advise(all, {topology::device::gpu, 2, work_us, 0, 0, shape_named(shape)}, barriers::facts_of);
+}
+
 TEST(advice, says_that_its_figure_means_little) {
   auto all = committed("h200x2/reference-1.json.xz");
   for (auto& r : all) r.doubts = {{"load", 4, "4 runnable threads for 2 hardware threads"}};
-  const auto there =
-                 advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("1x32")}, barriers::facts_of),
-             between =
-                 advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("2x32")}, barriers::facts_of);
+  const auto there = of_two_gpus(all, 0, "1x32"), between = of_two_gpus(all, 0, "2x32");
   EXPECT_TRUE(says(there, ", measured there; means little: 4 runnable threads for 2 hardware threads)."));
   EXPECT_TRUE(says(between, "; means little: 4 runnable threads for 2 hardware threads)."));
 }
@@ -478,19 +479,13 @@ TEST(advice, says_that_its_figure_means_little) {
 TEST(advice, says_where_the_load_was_measured_and_beside_how_much_work_the_end_of_a_kernel) {
   auto all = committed("h200x2/barriers.json.xz");
   for (auto& r : committed("h200x2/load.json.xz")) all.push_back(std::move(r));
-  const auto there =
-                 advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("1x32")}, barriers::facts_of),
-             elsewhere =
-                 advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("4x256")}, barriers::facts_of);
+  const auto there = of_two_gpus(all, 20, "1x32"), elsewhere = of_two_gpus(all, 20, "4x256");
   EXPECT_TRUE(says(there, "Beside traffic it takes longer: up to "));
   EXPECT_TRUE(says(elsewhere, "Beside traffic it was not measured there; on 2 GPUs, shape "));
   EXPECT_TRUE(says(there, "That was measured without work between the kernels; beside 20 us of it"));
   for (auto& r : committed("h200x2/work.json.xz")) all.push_back(std::move(r));
-  EXPECT_FALSE(
-      says(advise(all, {topology::device::gpu, 2, 20, 0, 0, shape_named("1x32")}, barriers::facts_of),
-           "That was measured"));
-  EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 0, 0, 0, shape_named("1x32")}, barriers::facts_of),
-                    "That was measured"));
+  EXPECT_FALSE(says(of_two_gpus(all, 20, "1x32"), "That was measured"));
+  EXPECT_FALSE(says(of_two_gpus(all, 0, "1x32"), "That was measured"));
 }
 
 }}  // namespace mgsync::report
