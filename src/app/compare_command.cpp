@@ -77,8 +77,8 @@ int judge(const comparison& compared, double limit, bool allow_missing, const st
   for (const auto& sentence : violations) tell("  {}\n", sentence);
   for (const auto& sentence : doubtful_sides(compared))
     tell("  {}: measure again on a quiet machine\n", sentence);
-  if (const auto chance = worse_by_chance(compared, limit); !chance.empty())
-    tell("  {}: several files a side, each of a process of its own, decide\n", chance);
+  if (const auto chance = worse_by_chance(compared, limit); chance > 0)
+    tell("  {}: several files a side, each of a process of its own, decide\n", words_by_chance(chance));
   if (const auto open = undecided(compared, limit); open > 0)
     tell("  {} not shown to be slower may be so by more than that: the interval is wide\n",
          counted(open, "point"));

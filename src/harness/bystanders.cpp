@@ -174,6 +174,10 @@ std::optional<cpu_time> bystanders::cpu_time_now() const {
   return cpu_time_of(first, static_cast<double>(sysconf(_SC_CLK_TCK)));
 }
 
+std::string bystanders::tool_at(const point& p) const {
+  return tool_ && p.device == topology::device::gpu ? tool_->variable : "";
+}
+
 void bystanders::look_at_gpus(std::map<std::string, gpu_beside>& into, const point& p) {
   if (p.device != topology::device::gpu) return;
   if (!gpus_) gpus_ = std::make_unique<topology::gpu_watch>();

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/attached_tool.hpp"
 #include "src/base/communicator.hpp"
 #include "src/results/values/doubt.hpp"
 #include "src/results/values/point.hpp"
@@ -76,8 +77,11 @@ class bystanders {
   std::optional<cpu_time> cpu_time_now() const;
   // Takes some milliseconds; does nothing for host members, or without NVML.
   void look_at_gpus(std::map<std::string, gpu_beside>&, const point&);
+  // The variable of a sanitizer or profiler that is attached; empty: none is, or the members are the host's.
+  std::string tool_at(const point&) const;
 
  private:
+  std::optional<attached_tool> tool_ = attached_tool_here();
   int ranks_ = 1, ranks_here_ = 1;  // of the job: all, and those on this host
   bool one_host_ = true;
   std::set<unsigned> processes_here_;  // the job's

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "src/base/attached_tool.hpp"
 #include "src/base/json_fields.hpp"
 
 namespace mgsync {
@@ -124,8 +123,7 @@ void runner::run_cell(std::span<const measurement> points, std::span<result> res
     std::erase_if(active, [&](candidate* c) {
       if (c->active) return false;
       c->beside.gpus = gpus;
-      if (const auto tool = attached_tool_here(); tool && c->result->point.device == topology::device::gpu)
-        c->beside.tool = tool->variable;
+      c->beside.tool = beside_->tool_at(c->planned->point);
       end(*c);
       return true;
     });

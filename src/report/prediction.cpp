@@ -215,7 +215,7 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
   if (const auto& said = points.front().of->facts;
       said && !p.facts.known)  // the facts of a backend that this build does not have
     p.facts = {.known = true,
-               .by_host = there.device == topology::device::gpu && said->driver != fact::driver::device,
+               .by_host = is_driven_by_host(there, said),
                .maker = said->maker,
                .call = said->call,
                .needs = said->needs};

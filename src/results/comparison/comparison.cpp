@@ -194,7 +194,7 @@ compared_point compare_point(const side_of_a_point& base, const side_of_a_point&
   if (shift.confidence < wanted_confidence) out.what = change::too_few;
   else if (out.low > 1) out.what = measured.better == better::less ? change::worse : change::improved;
   else if (out.high < 1) out.what = measured.better == better::less ? change::improved : change::worse;
-  if (now.by_host && !out.by_process && (out.what == change::worse || out.what == change::improved))
+  if (out.apart > 0 && (out.what == change::worse || out.what == change::improved))
     out.notes.push_back(fmt::format("driven by the host: runs of one build differ by 10 to {:.0f} %",
                                     100 * most_between_runs_of_the_host));
   return out;
@@ -312,10 +312,11 @@ std::vector<std::string> doubtful_sides(const comparison& compared) {
   return sentences;
 }
 
-std::string worse_by_chance(const comparison& compared, double limit) {
-  const auto count =
-      where(compared.points, [&](const auto& one) { return one.is_worse_by_chance(limit); }).size();
-  if (count == 0) return "";
+std::size_t worse_by_chance(const comparison& compared, double limit) {
+  return where(compared.points, [&](const auto& one) { return one.is_worse_by_chance(limit); }).size();
+}
+
+std::string words_by_chance(std::size_t count) {
   return fmt::format("{} driven by the host {} worse by less than runs of one build may differ by ({:.0f} %)",
                      counted(count, "point"), count == 1 ? "is" : "are", 100 * most_between_runs_of_the_host);
 }

@@ -95,9 +95,10 @@ std::vector<std::string> gate_violations(const comparison&, const gate&);
 // A sentence for each side with doubtful values: "NEW: 3 of 5 points mean little: ...".
 std::vector<std::string> doubtful_sides(const comparison&);
 
-// "2 points driven by the host are worse by less than runs of one build may differ by (60 %)"; empty: none
-// is.
-std::string worse_by_chance(const comparison&, double limit);
+// The number of points that are worse by more than the limit and by no more than runs of one build differ by.
+std::size_t worse_by_chance(const comparison&, double limit);
+// "2 points driven by the host are worse by less than runs of one build may differ by (60 %)".
+std::string words_by_chance(std::size_t count);
 
 // The number of points whose interval allows a change for the worse beyond the limit without showing one.
 std::size_t undecided(const comparison&, double limit);

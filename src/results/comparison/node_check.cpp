@@ -21,8 +21,8 @@ int members_of_all(const comparison& compared) {
 
 // The end of the sentence: what was not judged, and why.
 std::string not_judged(const comparison& compared, std::size_t uncertain, std::size_t doubtful,
-                       const std::string& by_chance) {
-  std::string text = by_chance.empty() ? "" : "; " + by_chance;
+                       std::size_t by_chance) {
+  std::string text = by_chance == 0 ? "" : "; " + words_by_chance(by_chance);
   if (doubtful > 0)
     text += fmt::format("; {} not judged, as {} little", so_many_are(doubtful),
                         doubtful == 1 ? "it means" : "they mean");
@@ -58,11 +58,10 @@ node_verdict judge_node(const comparison& compared, double limit, const std::str
   const auto unchecked = static_cast<std::size_t>(std::ranges::count_if(
       compared.points, [](const auto& one) { return one.decides && !one.void_because.empty(); }));
   const auto worse = found.violations.size() - lost - unchecked;
-  const auto chance = static_cast<std::size_t>(std::ranges::count_if(
-      judged.points, [limit](const auto& one) { return one.is_worse_by_chance(limit); }));
+  const auto chance = worse_by_chance(judged, limit);
   const auto told = within + worse + unchecked + chance;
-  const auto rest = not_judged(compared, judged.points.size() - std::min(judged.points.size(), told),
-                               doubtful, worse_by_chance(judged, limit));
+  const auto rest =
+      not_judged(compared, judged.points.size() - std::min(judged.points.size(), told), doubtful, chance);
   const auto of_both = fmt::format("of {} that it and the reference both have, ",
                                    counted(compared.points.size() + lost, "point"));
   const auto near = fmt::format("{} shown to be within {:.4g}% of it", so_many_are(within), 100 * limit);

@@ -32,9 +32,8 @@ void settle(reference_point& one) {
   for (const double median : one.processes) squares += std::pow(std::log(median) - mean, 2);
   one.centre = std::exp(mean);
   one.freedom = assumed_weight + count - 1;
-  const bool by_host = one.point.device == topology::device::gpu && one.facts &&
-                       static_cast<fact::driver>(one.facts->driver) != fact::driver::device;
-  const double assumed = by_host ? assumed_deviation_of_the_host : assumed_deviation;
+  const double assumed =
+      is_driven_by_host(one.point, one.facts) ? assumed_deviation_of_the_host : assumed_deviation;
   one.deviation = std::sqrt((assumed_weight * assumed * assumed + squares) / one.freedom);
 }
 

@@ -126,6 +126,12 @@ void fields(auto& way, quantity& q) {
 }
 using quantities_by_name = std::map<std::string, quantity, std::less<>>;
 
+// Whether the subject's rounds at that point are driven by the host: of GPU members, kernels are launched
+// anew.
+inline bool is_driven_by_host(const point& where, const std::optional<known_facts>& facts) {
+  return where.device == topology::device::gpu && facts && facts->driver != fact::driver::device;
+}
+
 struct result {
   mgsync::point point;
   result_status status = result_status::waived;
@@ -162,8 +168,8 @@ struct result {
   bool orders_inside_nodes() const { return facts && facts->order == fact::order::inside_nodes; }
   // Whether the host has a part in each of its rounds: of GPU members, kernels are launched anew.
   bool is_driven_by_host() const {
-    return point.device == topology::device::gpu &&
-           (times_launches || (facts && facts->driver != fact::driver::device));
+    return mgsync::is_driven_by_host(point, facts) ||
+           (times_launches && point.device == topology::device::gpu);
   }
   // The first value of a quantity, or all of its values; nothing or empty where there is no such quantity.
   std::optional<double> number(std::string_view name) const;
