@@ -92,9 +92,13 @@ std::string headline(const store_header& about, const std::map<std::string, std:
                   m.cpu_model.empty() ? "unknown CPU" : m.cpu_model, counted(m.cores, "core"),
                   counted(m.allowed_cpus.size(), "hardware thread"), counted(m.ranks, "rank"), about.seed);
   std::map<std::string, std::size_t> gpus;
-  for (const auto& gpu : m.gpus)
-    ++gpus[fmt::format("{} ({} SMs, {} MHz)", gpu.name, gpu.sm_count.value_or(0),
-                       gpu.sm_clock_mhz.value_or(0))];
+  for (const auto& gpu : m.gpus) {
+    // CUDA tells neither of a GPU that it does not show.
+    std::vector<std::string> known;
+    if (gpu.sm_count) known.push_back(fmt::format("{} SMs", *gpu.sm_count));
+    if (gpu.sm_clock_mhz) known.push_back(fmt::format("{} MHz", *gpu.sm_clock_mhz));
+    ++gpus[known.empty() ? gpu.name : fmt::format("{} ({})", gpu.name, fmt::join(known, ", "))];
+  }
   std::vector<std::string> words;
   for (const auto& [kind, count] : gpus) words.push_back(fmt::format("{} x {}", count, kind));
   if (!gpus.empty())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -103,10 +104,17 @@ std::optional<gpu_moment> gpu_watch::look(const std::string& uuid) {
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
     auto count = static_cast<unsigned>(listed.size());
     if (!opened.ask(name, gpu, &count, listed.data())) continue;
-    for (unsigned i = 0; i < count; ++i) now.processes.push_back(listed[i].pid);
+    for (unsigned i = 0; i < count; ++i)
+      if (!is_mps_server(listed[i].pid)) now.processes.push_back(listed[i].pid);
     break;
   }
   return now;
+}
+
+bool is_mps_server(unsigned pid) {
+  std::ifstream in(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  return std::getline(in, name) && name == "nvidia-cuda-mps";  // Linux keeps 15 characters
 }
 
 std::size_t processes_besides(const std::vector<unsigned>& listed, const std::set<unsigned>& own,

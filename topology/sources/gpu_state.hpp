@@ -27,7 +27,7 @@ std::string slowed_by(unsigned long long reasons);
 struct gpu_moment {
   unsigned sm_mhz = 0;               // 0: not told
   unsigned long long slowed_by = 0;  // NVML's reasons, without those that slow nothing down
-  std::vector<unsigned> processes;   // processes that compute on it
+  std::vector<unsigned> processes;   // processes that compute on it, without the server of MPS
 };
 
 // Keeps NVML open for frequent looks, each of which takes about a millisecond.
@@ -44,6 +44,10 @@ class gpu_watch {
   struct library;
   std::unique_ptr<library> library_;
 };
+
+// Whether it is the server of CUDA's MPS, which NVML lists beside its clients: it computes nothing of its
+// own.
+bool is_mps_server(unsigned pid);
 
 // How many of the processes on a GPU are not the job's. In a container NVML may number them as the host does:
 // where none of the job's own processes is among them, as many of them as the job has on this host are taken

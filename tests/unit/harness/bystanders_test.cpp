@@ -2,6 +2,8 @@
 #include "src/harness/bystanders.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <exception>
@@ -78,6 +80,16 @@ TEST(bystanders, on_a_gpu_are_who_is_not_of_the_job) {
   // Numbered as the host does, outside of this container: nobody is accused of being two.
   EXPECT_EQ(processes_besides({4711}, {10}, 1), 0U);
   EXPECT_EQ(processes_besides({4711, 4712, 4713}, {10, 12}, 2), 1U);
+}
+
+TEST(bystanders, the_server_of_mps_is_known_by_its_name) {
+  EXPECT_FALSE(topology::is_mps_server(static_cast<unsigned>(getpid())));
+  EXPECT_FALSE(topology::is_mps_server(0));  // no process
+  // A thread has an entry of its own there, with a name of its own.
+  std::thread([] {
+    pthread_setname_np(pthread_self(), "nvidia-cuda-mps");
+    EXPECT_TRUE(topology::is_mps_server(static_cast<unsigned>(gettid())));
+  }).join();
 }
 
 TEST(bystanders, count_the_threads_that_a_point_has_here) {
