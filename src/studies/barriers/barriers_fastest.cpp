@@ -151,8 +151,9 @@ std::string faster_without_call(const ranking& one) {
                      in_its_place(one, *beyond));
 }
 
-// Of the shapes of a group what a sentence tells of: which barrier is best at how many, and the first shape
-// where it is; one that fills all SMs, if it is best at any.
+// Of the shapes of a group what a sentence tells of: which barrier is best at how many, one that joins whole
+// members rather than the threads of a block or a cluster, and the first shape where it is; one that fills
+// all SMs, if it is best at any.
 struct told_shapes {
   bool callable = false;               // of what a program can call
   std::vector<std::string> elsewhere;  // "multigrid:library-split at 1x32": where another one is best
@@ -163,10 +164,12 @@ struct told_shapes {
 told_shapes told_of(const std::vector<ranking>& shapes) {
   told_shapes told;
   told.callable = std::ranges::any_of(shapes, [](const ranking& one) { return one.answer != nullptr; });
-  std::map<std::string, int> wins;
+  std::map<std::string, int> wins, wins_inside;
   for (const auto& one : shapes)
-    if (told.chosen(one) != nullptr) ++wins[subject_of(told.chosen(one)->point)];
-  told.most = *std::ranges::max_element(wins, {}, [](const auto& one) { return one.second; });
+    if (const auto* r = told.chosen(one); r != nullptr)
+      ++(r->facts && r->facts->scope < fact::scope::grid ? wins_inside : wins)[subject_of(r->point)];
+  told.most = *std::ranges::max_element(wins.empty() ? wins_inside : wins, {},
+                                        [](const auto& one) { return one.second; });
   for (const auto& one : shapes) {
     const auto* r = told.chosen(one);
     if (r == nullptr || subject_of(r->point) != told.most.first) continue;

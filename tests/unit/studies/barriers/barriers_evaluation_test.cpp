@@ -251,6 +251,23 @@ TEST(ladder, steps_stand_at_one_shape_and_nobody_alone_on_them) {
                                              "kernel-boundary:graph 1x32"}));
 }
 
+TEST(barriers_evaluation, advises_on_whole_gpus_before_what_is_inside_a_block) {
+  auto rows = std::vector<result>{
+      inside("cluster", "hardware", 2, 32, 0.4), inside("cluster", "hardware", 8, 256, 0.5),
+      of_level("multigrid", "library", 1, 0.8), of_level("grid", "cooperative-groups", 1, 1.2)};
+  const auto begins = [](const evaluation& e, const std::string& words) {
+    return std::ranges::any_of(e.sentences, [&](const auto& one) { return one.starts_with(words); });
+  };
+  const auto both = evaluated(rows);
+  EXPECT_TRUE(both.sentences[0].starts_with("multigrid:library 0.8 us on 1 GPU"));
+  EXPECT_TRUE(begins(both, "On 1 GPU, take multigrid:library, the fastest barrier that a program can call at "
+                           "1 of 3 shapes: 0.8 us at 1x32"));
+  rows.resize(2);
+  EXPECT_TRUE(begins(evaluated(rows),
+                     "On 1 GPU, take cluster:hardware, the fastest barrier that a program can "
+                     "call at 2 of 2 shapes"));
+}
+
 TEST(barriers_evaluation, says_first_what_to_call_and_who_is_not_shown_to_be_slower_and_what_is_faster) {
   auto near = of_level("nccl-device", "hub", 4, 2.2);
   near.metrics[0].ci95_low = 2.0;
