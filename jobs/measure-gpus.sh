@@ -6,16 +6,16 @@
 # minutes.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
 # PART: topology, references, barriers, grid, inner-barriers, library, library-forms, library-work, library-load, library-study,
-# load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence, batches or launch
-# (default: all, in this order; peers-load-... of one GPU alone); load puts together what load-one and load-grid measured. And model,
-# verify, switch, reduction, levels, pipeline-synthetic, pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or pipeline-cublas: "studies"
-# stands for all of these.
+# load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence, batches,
+# launch-times, launch-arguments, launch-policies or launch (default: all, in this order; peers-load-... of one GPU alone). load and
+# launch put together what those just before them measured. And model, verify, switch, reduction, levels, pipeline-synthetic,
+# pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or pipeline-cublas: "studies" stands for all of these.
 # POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
 # COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on (default:
 # none; a part that is cut short writes what it has).
 set -euo pipefail
 all=(topology references barriers grid inner-barriers library library-forms library-work library-load library-study load-one load-grid load
-  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch)
+  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch-times launch-arguments launch-policies launch)
 studies=(model verify switch reduction levels pipeline-synthetic pipeline-mma pipeline-wgmma pipeline-mma-fresh pipeline-cublas)
 known=" ${all[*]} studies ${studies[*]} "
 [ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of:${known% }" >&2; exit 2; }
@@ -58,6 +58,13 @@ reference=grid:auto,grid:cooperative-groups,multigrid:library,multigrid:auto
 peers='peers:*,multigrid:auto,multigrid:library,multigrid:library-none,multigrid:hub,multigrid:inbox,multigrid:vendor,nccl-device:hub'
 [ "$gpus" -ge 2 ] || peers=$peers,grid:auto
 
+together() ( # NAME PART...: one file of what these measured
+  name=$1
+  shift
+  cd "$folder" || exit
+  for one; do [ -f "$one.json" ] || xz -dk "$one.json.xz"; done
+  "$mgsync" merge "${@/%/.json}" --json "$name.json" >/dev/null
+)
 study() { # NAME SECONDS STUDY OPTION...
   local what=$1 limit=$2
   shift 2
@@ -118,11 +125,7 @@ for what in "${parts[@]}"; do
       checked load-grid 120 "$mgsync" --backend "$beside,multigrid:crowd,$hops,hop:arrival,hop:grid" --gpus 2 --shape 1x32 \
         --max-time "$((2 * point))ms" --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
       ;;
-    load)
-      (cd "$folder"
-        for one in load-one load-grid; do [ -f "$one.json" ] || xz -dk "$one.json.xz"; done
-        "$mgsync" merge load-one.json load-grid.json --json load.json >/dev/null) || failed=1
-      ;;
+    load) together load load-one load-grid || failed=1 ;;
     ranks-*)
       checked "$what" 60 mpirun --bind-to none -np "$gpus" "$mgsync" \
         --backend multigrid:auto,multigrid:library,multigrid:inbox,nccl:stream,nccl:graph,mpi:\* \
@@ -139,7 +142,10 @@ for what in "${parts[@]}"; do
         --late 0,5000 --max-time 500ms
       ;;
     late-fence) study late-fence 60 library --part fence --gpus "$gpus" ;;
-    launch) study launch 240 launch --gpus "$counts" --shape 1x32,1x1024 ;;
+    launch-times) study "$what" 240 launch --gpus "$counts" --shape 1x32,1x1024 ;;
+    launch-arguments) study "$what" 60 launch --gpus 1 --quantity fused,null --kind traditional,graph --argument-bytes 8,128,4096 ;;
+    launch-policies) study "$what" 20 launch --gpus 1 --quantity total --kind traditional --policy all ;;
+    launch) together launch launch-times launch-arguments launch-policies || failed=1 ;;
     model | verify) study "$what" 40 "$what" ;;
     switch)
       study switch 30 reduction --device gpu --way read-graph,auto-graph --reading vector4:1024x1:one,vector4:256x2:all --type fp64 \

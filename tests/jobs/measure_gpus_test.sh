@@ -34,9 +34,9 @@ passed "a part that is none"
 for gpus in 1 2; do
   rm -f "$work/parts"
   measure "$gpus" topology references barriers grid inner-barriers library library-forms library-work library-load library-study \
-    load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch studies
+    load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch-times launch-arguments launch-policies studies
   expect_code $? 0 "the parts of $gpus GPUs"
-  for one in reference-3 barriers peers launch levels pipeline-cublas; do expect_text "^$one\$" "$work/parts"; done
+  for one in reference-3 barriers peers launch-times launch-policies levels pipeline-cublas; do expect_text "^$one\$" "$work/parts"; done
   only_two=$(grep -c -E '^(load-one|load-grid|library-load|late|late-fence)$' "$work/parts")
   only_one=$(grep -c '^peers-load-' "$work/parts")
   [ "$gpus $only_two $only_one" = "1 0 2" ] || [ "$gpus $only_two $only_one" = "2 5 0" ] ||
