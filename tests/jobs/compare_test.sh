@@ -30,11 +30,11 @@ measure() { # FILE-STEM OPTIONS...
 }
 
 # Two runs of one machine, measured when it was quiet: nothing changed, and no gate is shut.
-ends 0 "two runs" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-2.json.xz" --fail-slower 10%
+ends 0 "two runs" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-3.json.xz" --fail-slower 10%
 expect_text '^0 slower, 0 faster, 12 without a difference shown' "$work/out"
 expect_text '^gate --fail-slower 10%: passed' "$work/out"
 # With no room for the shift of a process one of them shows: what --noise is for.
-ends 0 "two runs without noise" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-2.json.xz" --noise 0
+ends 0 "two runs without noise" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-3.json.xz" --noise 0
 expect_text '^[1-9][0-9]* slower|^0 slower, [1-9]' "$work/out"
 ends 2 "another machine" "$mgsync" compare "$results/host64/processes-1.json.xz" "$results/h200x1/grid-barriers.json.xz"
 expect_text 'the number of GPUs is [1-9], was 0.*--across machines' "$work/err"
