@@ -1,31 +1,38 @@
 #!/usr/bin/env bash
-# The raw files about GPUs that docs/results holds of a machine, by one program in one go; maps, timelines and virtual nodes have scripts
-# of their own beside this one. About barriers: the topology, every method over the shapes, the library beside the algorithm alone and
-# in all its forms, barriers beside load and with a late GPU, other projects' barriers, one rank per GPU, work between rounds, launches,
-# and three processes that acceptances are held against: some 8 minutes with 2 GPUs. About the other studies of one GPU ("studies"): 5
-# minutes.
+# The raw files about GPUs that docs/results holds of a machine, by one program in one go; maps and timelines have scripts of their own
+# beside this one. About barriers: the topology, every method over the shapes, the library beside the algorithm alone and in all its
+# forms, barriers beside load and with a late GPU, other projects' barriers, one rank per GPU, work between rounds, launches, three
+# processes that acceptances are held against, an acceptance, and two virtual nodes that share a GPU: some 8 minutes with 2 GPUs. About
+# the other studies of one GPU ("studies"): 5 minutes. Millions of checked rounds of the library ("rounds"): 5 minutes.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
-# PART: topology, references, barriers, grid, inner-barriers, library, library-forms, library-work, library-load, library-study,
-# load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence, batches,
-# launch-times, launch-arguments, launch-policies or launch (default: all, in this order; peers-load-... of one GPU alone). load and
-# launch put together what those just before them measured. And model, verify, switch, reduction, levels, pipeline-synthetic,
-# pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or pipeline-cublas: "studies" stands for all of these.
+# PART: topology, references, acceptance, barriers, grid, inner-barriers, library, library-forms, library-work, library-load,
+# library-study, load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence,
+# batches, launch-times, launch-arguments, launch-policies, launch, nodes or nodes-nccl (default: all, in this order; peers-load-... of
+# one GPU alone). acceptance is held against the references before it; load and launch put together what those just before them
+# measured. And model, verify, switch, reduction, levels, pipeline-synthetic, pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or
+# pipeline-cublas: "studies" stands for all of these; library-ten-million or library-rounds: "rounds" for both.
 # POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
 # COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on (default:
 # none; a part that is cut short writes what it has).
 set -euo pipefail
-all=(topology references barriers grid inner-barriers library library-forms library-work library-load library-study load-one load-grid load
-  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch-times launch-arguments launch-policies launch)
+all=(topology references acceptance barriers grid inner-barriers library library-forms library-work library-load library-study load-one load-grid load
+  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch-times launch-arguments launch-policies launch
+  nodes nodes-nccl)
 studies=(model verify switch reduction levels pipeline-synthetic pipeline-mma pipeline-wgmma pipeline-mma-fresh pipeline-cublas)
-known=" ${all[*]} studies ${studies[*]} "
+rounds=(library-ten-million library-rounds)
+known=" ${all[*]} studies ${studies[*]} rounds ${rounds[*]} "
 [ $# -ge 3 ] || { echo "usage: $0 MGSYNC FOLDER NAME [PART...], PART one of:${known% }" >&2; exit 2; }
-mgsync=$(realpath "$1") folder=$2/$3 point=${POINT:-60} check=${CHECK:-1000}
+here=$(cd "$(dirname "$0")" && pwd) mgsync=$(realpath "$1") folder=$2/$3 point=${POINT:-60} check=${CHECK:-1000}
 shift 3
 [ $# -gt 0 ] || set -- "${all[@]}"
 parts=()
 for what; do
   [[ $known == *" $what "* ]] || { echo "$0: \"$what\" is no part:${known% }" >&2; exit 2; }
-  if [ "$what" = studies ]; then parts+=("${studies[@]}"); else parts+=("$what"); fi
+  case $what in
+    studies) parts+=("${studies[@]}") ;;
+    rounds) parts+=("${rounds[@]}") ;;
+    *) parts+=("$what") ;;
+  esac
 done
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=0
 [ "$gpus" -gt 0 ] || { echo "$0: nvidia-smi shows no GPU here" >&2; exit 4; }
@@ -58,13 +65,30 @@ reference=grid:auto,grid:cooperative-groups,multigrid:library,multigrid:auto
 peers='peers:*,multigrid:auto,multigrid:library,multigrid:library-none,multigrid:hub,multigrid:inbox,multigrid:vendor,nccl-device:hub'
 [ "$gpus" -ge 2 ] || peers=$peers,grid:auto
 
-together() ( # NAME PART...: one file of what these measured
-  name=$1
+unpacked() { # PART...: the files of what was measured before, for who cannot read them packed
+  for one; do [ -f "$folder/$one.json" ] || xz -dk "$folder/$one.json.xz"; done
+}
+together() { # NAME PART...: one file of what these measured
+  local name=$1
   shift
-  cd "$folder" || exit
-  for one; do [ -f "$one.json" ] || xz -dk "$one.json.xz"; done
-  "$mgsync" merge "${@/%/.json}" --json "$name.json" >/dev/null
-)
+  unpacked "$@" && (cd "$folder" && "$mgsync" merge "${@/%/.json}" --json "$name.json") >/dev/null
+}
+# Two virtual nodes that share a GPU, on which kernels of two processes run at once under MPS alone. NCCL takes them for two nodes too.
+nodes() { # NAME OPTION...
+  local what=$1 first=${CUDA_VISIBLE_DEVICES:-0} mps
+  shift
+  mps=$(mktemp -d)
+  local -a under=("CUDA_MPS_PIPE_DIRECTORY=$mps" "CUDA_MPS_LOG_DIRECTORY=$mps" "CUDA_VISIBLE_DEVICES=${first%%,*}")
+  if timeout 10 env "${under[@]}" nvidia-cuda-mps-control -d; then
+    # shellcheck disable=SC2016  # expanded on the node
+    part "$what" 60 env "${under[@]}" NCCL_SOCKET_IFNAME=lo bash "$here/virtual-nodes.sh" 2 1 \
+      bash -c 'NCCL_HOSTID=$(hostname) exec "$@"' mgsync "$mgsync" --gpus 2 --oversubscribe --max-time "$((5 * point))ms" "$@"
+    echo quit | timeout 10 env "${under[@]}" nvidia-cuda-mps-control || failed=1
+  else
+    failed=1
+  fi
+  rm -rf "$mps"
+}
 study() { # NAME SECONDS STUDY OPTION...
   local what=$1 limit=$2
   shift 2
@@ -125,6 +149,10 @@ for what in "${parts[@]}"; do
       checked load-grid 120 "$mgsync" --backend "$beside,multigrid:crowd,$hops,hop:arrival,hop:grid" --gpus 2 --shape 1x32 \
         --max-time "$((2 * point))ms" --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
       ;;
+    acceptance)
+      unpacked reference-1 reference-2 reference-3 && bounded acceptance 60 "$mgsync" accept --line "$folder/accept.jsonl" \
+        --against "$folder/reference-1.json,$folder/reference-2.json,$folder/reference-3.json" || failed=1
+      ;;
     load) together load load-one load-grid || failed=1 ;;
     ranks-*)
       checked "$what" 60 mpirun --bind-to none -np "$gpus" "$mgsync" \
@@ -146,6 +174,16 @@ for what in "${parts[@]}"; do
     launch-arguments) study "$what" 60 launch --gpus 1 --quantity fused,null --kind traditional,graph --argument-bytes 8,128,4096 ;;
     launch-policies) study "$what" 20 launch --gpus 1 --quantity total --kind traditional --policy all ;;
     launch) together launch launch-times launch-arguments launch-policies || failed=1 ;;
+    nodes) nodes "$what" --backend nodes:leader,mpi --shape b1x32,1x32 --check-rounds 10000 ;;
+    nodes-nccl) nodes "$what" --backend nccl:stream,nccl:graph --shape 1x32 --check-rounds 1000 ;;
+    library-ten-million)
+      bounded "$what" 240 "$mgsync" --backend multigrid:library --gpus "$gpus" --shape b1x32,1x32 --check-rounds 5000000 \
+        --max-time 100ms --timeout 90s --json "$folder/$what.json"
+      ;;
+    library-rounds)
+      bounded "$what" 240 "$mgsync" --backend 'multigrid:library-*' --gpus "$gpus" --shape 1x32 --check-rounds 1000000 \
+        --max-time "${point}ms" --timeout 60s --json "$folder/$what.json"
+      ;;
     model | verify) study "$what" 40 "$what" ;;
     switch)
       study switch 30 reduction --device gpu --way read-graph,auto-graph --reading vector4:1024x1:one,vector4:256x2:all --type fp64 \

@@ -15,7 +15,7 @@ for n in $(seq "$GPUS"); do echo "GPU $n: NVIDIA H200 (UUID: GPU-$n)"; done
 SHIM
 cat >"$work/bin/mgsync" <<SHIM
 #!/bin/bash
-case \$1 in topology | merge) exit 0 ;; esac
+case \$1 in topology | merge | accept) exit 0 ;; esac
 said=\$("$mgsync" "\$@" --dry-run --topology "$root/docs/results/h200x\$GPUS/h200x\$GPUS.machine" 2>&1) || { echo "\$said" | tail -3; exit 1; }
 grep -Eq '^[1-9][0-9]* of [0-9]+ points can run here' <<<"\$said" || { echo "nothing can run: \$*"; exit 1; }
 for word; do [ "\$last" = --json ] && echo "\$(basename "\$word" .json)" >>"$work/parts"; last=\$word; done
@@ -27,16 +27,17 @@ measure() { # GPUS PART...
 
 measure 2 late no-part
 expect_code $? 2 "a part that is none"
-expect_text '"no-part" is no part: topology references .* pipeline-cublas$' "$work/err"
+expect_text '"no-part" is no part: topology references .* library-rounds$' "$work/err"
 passed "a part that is none"
 
 # What needs ranks that plan together is left out.
 for gpus in 1 2; do
   rm -f "$work/parts"
   measure "$gpus" topology references barriers grid inner-barriers library library-forms library-work library-load library-study \
-    load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch-times launch-arguments launch-policies studies
+    load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch-times launch-arguments launch-policies \
+    studies rounds
   expect_code $? 0 "the parts of $gpus GPUs"
-  for one in reference-3 barriers peers launch-times launch-policies levels pipeline-cublas; do expect_text "^$one\$" "$work/parts"; done
+  for one in reference-3 barriers peers launch-times launch-policies levels pipeline-cublas library-rounds; do expect_text "^$one\$" "$work/parts"; done
   only_two=$(grep -c -E '^(load-one|load-grid|library-load|late|late-fence)$' "$work/parts")
   only_one=$(grep -c '^peers-load-' "$work/parts")
   [ "$gpus $only_two $only_one" = "1 0 2" ] || [ "$gpus $only_two $only_one" = "2 5 0" ] ||
