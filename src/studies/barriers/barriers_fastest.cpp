@@ -58,6 +58,9 @@ struct ranking {
   }
 };
 
+// Joins the threads of a block or of a cluster, and not a member's whole grid.
+bool is_inside(const result& r) { return r.facts && r.facts->scope < fact::scope::grid; }
+
 // The subjects to which no difference was shown.
 std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
   std::vector<std::string> names;
@@ -97,10 +100,9 @@ vendors_price beside_the_vendor(const std::vector<ranking>& shapes) {
   double least = 1e300, most = 0;
   frame<result> vendors, ours;
   for (const auto& one : shapes) {
-    // A barrier within a block or a cluster is not compared with one of the grid, even where the grid has one
-    // block only.
+    // What is inside is not compared with a barrier of the grid, even where the grid has one block only.
     const auto* chosen = one.answer != nullptr ? one.answer : one.best;
-    if (chosen->facts && chosen->facts->scope < fact::scope::grid) continue;
+    if (is_inside(*chosen)) continue;
     const auto same = chosen->point.members == 1 ? fact::scope::grid : fact::scope::node;
     for (const auto* r : one.all) {
       if (!is_vendors(*r) || r->facts->scope != same) continue;
@@ -167,7 +169,7 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
   std::map<std::string, int> wins, wins_inside;
   for (const auto& one : shapes)
     if (const auto* r = told.chosen(one); r != nullptr)
-      ++(r->facts && r->facts->scope < fact::scope::grid ? wins_inside : wins)[subject_of(r->point)];
+      ++(is_inside(*r) ? wins_inside : wins)[subject_of(r->point)];
   told.most = *std::ranges::max_element(wins.empty() ? wins_inside : wins, {},
                                         [](const auto& one) { return one.second; });
   for (const auto& one : shapes) {
@@ -178,12 +180,12 @@ told_shapes told_of(const std::vector<ranking>& shapes) {
     told.shown = &one;
     break;
   }
-  std::map<std::string, std::vector<std::string>> others;
+  std::map<std::pair<bool, std::string>, std::vector<std::string>> others;  // what is inside comes last
   for (const auto& one : shapes)
     if (const auto* r = told.chosen(one); r != nullptr && subject_of(r->point) != told.most.first)
-      others[subject_of(r->point)].push_back(format_shape(r->point));
+      others[{is_inside(*r), subject_of(r->point)}].push_back(format_shape(r->point));
   for (const auto& [name, at] : others)
-    told.elsewhere.push_back(fmt::format("{} at {}", name, fmt::join(at, ", ")));
+    told.elsewhere.push_back(fmt::format("{} at {}", name.second, fmt::join(at, ", ")));
   if (constexpr std::size_t most = 3; told.elsewhere.size() > most)
     told.elsewhere.resize(most), told.elsewhere.back() += " and others";
   return told;
@@ -253,10 +255,11 @@ void add_fastest(std::span<const result> all, evaluation& e) {
   if (measured.empty()) return;
   const auto compared = where(measured, is_idle, is_compared);
   const auto group_of = [](const result& r) {
-    return std::tuple(std::string(to_string(r.point.device)), circumstances_of(r.point), r.point.members,
-                      place_of_shape(r.point));
+    return std::tuple(std::string(to_string(r.point.device)), r.point.number(axes::work).value_or(0),
+                      circumstances_of(r.point), r.point.members, place_of_shape(r.point));
   };
-  using groups = std::map<std::pair<std::string, std::string>, std::vector<ranking>>;
+  // By device, work (in us, so that 5 comes before 20) and circumstances in words.
+  using groups = std::map<std::tuple<std::string, double, std::string>, std::vector<ranking>>;
   groups largest, alone;
   table t{{"fastest", "The fastest barrier of each group and shape",
            "Of those that passed their check, idle, in more than one batch, the fastest that a program can "
@@ -266,11 +269,11 @@ void add_fastest(std::span<const result> all, evaluation& e) {
           {"members", "shape", "barrier", "latency, us | .4g", "ci95 | .4g", "no difference shown to",
            "faster, but no call"}};
   for (const auto& [key, some] : by(compared, group_of)) {
-    const auto& [device, under, members, place] = key;
-    auto& shapes = largest[{device, under}];
+    const auto& [device, work, under, members, place] = key;
+    auto& shapes = largest[{device, work, under}];
     if (!shapes.empty() && shapes.front().best->point.members < members) shapes.clear();
     const auto& one = shapes.emplace_back(some);
-    if (members == 1 && device == "gpu" && under.empty()) alone[{device, under}].push_back(one);
+    if (members == 1 && device == "gpu" && under.empty()) alone[{device, work, under}].push_back(one);
     const bool callable = one.answer != nullptr;
     const auto& first = callable ? *one.answer : *one.best;
     const auto* beyond = callable ? one.out_of_reach() : nullptr;
@@ -293,7 +296,7 @@ void add_fastest(std::span<const result> all, evaluation& e) {
       e.sentences.push_back(one.sentences.back());
       e.in_parts.push_back(std::move(one));
     };
-    const auto* ordinary = at(largest, {group.first, ""});
+    const auto* ordinary = at(largest, {std::get<0>(group), 0, ""});
     auto best = best_of(shapes, told, ordinary == nullptr ? "" : told_of(*ordinary).most.first);
     best.sentences.insert(best.sentences.begin(), line.begin(), line.end());
     add(std::move(best));

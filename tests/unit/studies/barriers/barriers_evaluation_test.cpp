@@ -262,6 +262,15 @@ TEST(barriers_evaluation, advises_on_whole_gpus_before_what_is_inside_a_block) {
   EXPECT_TRUE(both.sentences[0].starts_with("multigrid:library 0.8 us on 1 GPU"));
   EXPECT_TRUE(begins(both, "On 1 GPU, take multigrid:library, the fastest barrier that a program can call at "
                            "1 of 3 shapes: 0.8 us at 1x32"));
+  auto graph = of_level("kernel-boundary", "graph", 1, 0.9);
+  graph.point.set("threads_per_block", 1024.0);
+  auto again = of_level("multigrid", "library", 1, 0.9);
+  again.point.set("threads_per_block", 256.0);
+  rows.insert(rows.end(), {graph, again, inside("block", "syncthreads", 1, 32, 0.01)});
+  EXPECT_TRUE(std::ranges::any_of(evaluated(rows).sentences, [](const auto& one) {
+    return one.find("; elsewhere it is kernel-boundary:graph at 1x1024; block:syncthreads at b1x32;") !=
+           one.npos;
+  }));
   rows.resize(2);
   EXPECT_TRUE(begins(evaluated(rows),
                      "On 1 GPU, take cluster:hardware, the fastest barrier that a program can "
