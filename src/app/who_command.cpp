@@ -32,9 +32,10 @@ std::string text_of(const group_waits& g) {
       counted(g.gpus, "GPU"), counted(g.blocks, "block"), counted(g.processes, "process", "es"), g.node);
   if (!hangs(g)) text += "nobody waits\n";
   else
-    text += fmt::format("barrier {} {}; {} there, for up to {:.1f} s. Not there:\n", g.round,
-                        g.given_up ? "was given up" : "hangs",
-                        counted(g.waiting, g.given_up ? "block was" : "block is"), g.seconds);
+    text +=
+        fmt::format("barrier {} {}; {} {} there, for up to {:.1f} s. Not there:\n", g.round,
+                    g.given_up ? "was given up" : "hangs", counted(g.waiting, "block"),
+                    g.waiting == 1 ? (g.given_up ? "was" : "is") : (g.given_up ? "were" : "are"), g.seconds);
   if (hangs(g)) {
     for (const auto& gpu : g.absent) text += place_of(gpu, g.blocks);
     for (const auto rank : g.unheard)
