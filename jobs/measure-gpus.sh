@@ -5,19 +5,19 @@
 # processes that acceptances are held against, an acceptance, and two virtual nodes that share a GPU: some 8 minutes with 2 GPUs. About
 # the other studies of one GPU ("studies"): 5 minutes. Millions of checked rounds of the library ("rounds"): 5 minutes.
 # Usage: measure-gpus.sh MGSYNC FOLDER NAME [PART...]   writes FOLDER/NAME/barriers.json.xz, ... (NAME: "h200x2")
-# PART: topology, references, acceptance, barriers, grid, inner-barriers, library, library-forms, library-work, library-load,
+# PART: topology, references, acceptance, barriers, grid-barriers, inner-barriers, library, library-forms, library-work, library-load,
 # library-study, load-one, load-grid, load, peers, peers-load-block, peers-load-grid, ranks-ipc, ranks-vmm, work, late, late-fence,
 # batches, launch-times, launch-arguments, launch-policies, launch, nodes or nodes-nccl (default: all, in this order; peers-load-... of
 # one GPU alone). acceptance is held against the references before it; load and launch put together what those just before them
 # measured. And model, verify, switch, reduction, levels, pipeline-synthetic, pipeline-mma, pipeline-wgmma, pipeline-mma-fresh or
 # pipeline-cublas: "studies" stands for all of these; library-ten-million or library-rounds: "rounds" for both.
-# POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid: 10,000),
-# COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on (default:
-# none; a part that is cut short writes what it has).
+# POINT is the time for each point in ms (default: 60), CHECK the rounds that each is checked (default: 1000; library and grid-barriers:
+# 10,000), COUNTS the numbers of GPUs (default: 1, 2, 4, 8 as far as there are), WITHIN the seconds after which no part begins or goes on
+# (default: none; a part that is cut short writes what it has). docs/publish.sh publishes the folder.
 set -euo pipefail
-all=(topology references acceptance barriers grid inner-barriers library library-forms library-work library-load library-study load-one load-grid load
-  peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches launch-times launch-arguments launch-policies launch
-  nodes nodes-nccl)
+all=(topology references acceptance barriers grid-barriers inner-barriers library library-forms library-work library-load library-study
+  load-one load-grid load peers peers-load-block peers-load-grid ranks-ipc ranks-vmm work late late-fence batches
+  launch-times launch-arguments launch-policies launch nodes nodes-nccl)
 studies=(model verify switch reduction levels pipeline-synthetic pipeline-mma pipeline-wgmma pipeline-mma-fresh pipeline-cublas)
 rounds=(library-ten-million library-rounds)
 known=" ${all[*]} studies ${studies[*]} rounds ${rounds[*]} "
@@ -102,8 +102,8 @@ for what in "${parts[@]}"; do
     barriers)
       checked barriers 240 "$mgsync" --backend all --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,32x64 --max-time "${point}ms"
       ;;
-    grid)
-      part grid 60 "$mgsync" --backend grid:auto,grid:cooperative-groups --gpus 1 --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64 \
+    grid-barriers)
+      part grid-barriers 60 "$mgsync" --backend grid:auto,grid:cooperative-groups --gpus 1 --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64 \
         --max-time "$((2 * point))ms"
       ;;
     references)
@@ -150,7 +150,7 @@ for what in "${parts[@]}"; do
         --max-time "$((2 * point))ms" --load idle,peer-stores:x128@all,peer-stores:x32@all,peer-loads:x128@all,host-reads@all
       ;;
     acceptance)
-      unpacked reference-1 reference-2 reference-3 && bounded acceptance 60 "$mgsync" accept --line "$folder/accept.jsonl" \
+      unpacked reference-1 reference-2 reference-3 && bounded acceptance 60 "$mgsync" accept --anonymous --line "$folder/accept.jsonl" \
         --against "$folder/reference-1.json,$folder/reference-2.json,$folder/reference-3.json" || failed=1
       ;;
     load) together load load-one load-grid || failed=1 ;;

@@ -33,7 +33,7 @@ passed "a part that is none"
 # What needs ranks that plan together is left out.
 for gpus in 1 2; do
   rm -f "$work/parts"
-  measure "$gpus" topology references barriers grid inner-barriers library library-forms library-work library-load library-study \
+  measure "$gpus" topology references barriers grid-barriers inner-barriers library library-forms library-work library-load library-study \
     load-one load-grid peers peers-load-block peers-load-grid work late late-fence batches launch-times launch-arguments launch-policies \
     studies rounds
   expect_code $? 0 "the parts of $gpus GPUs"
