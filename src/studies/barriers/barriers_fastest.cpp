@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "src/results/frame/conditions.hpp"
 #include "src/results/frame/frame.hpp"
 #include "src/studies/barriers/barrier_facts.hpp"
@@ -313,7 +314,8 @@ void add_fastest(std::span<const result> all, evaluation& e) {
                            return !r.verdict.passed && r.status == result_status::measured;
                          }).size();
   e.sentences.push_back(
-      fmt::format("{} points of barriers were measured{}; {} {} violated or stuck{}{}.", measured.size(),
+      fmt::format("{} of barriers {} measured{}; {} {} violated or stuck{}{}.",
+                  counted(measured.size(), "point"), measured.size() == 1 ? "was" : "were",
                   unchecked == 0 ? "" : fmt::format(", {} of them unchecked or no barriers", unchecked),
                   violated == 0 ? "none" : fmt::format("{}", violated), violated <= 1 ? "was" : "were",
                   waived == 0 ? "" : fmt::format("; {} more could not run here", waived),

@@ -322,6 +322,7 @@ TEST(barriers_evaluation, says_that_nothing_was_measured_that_a_program_can_call
       "2 us (95 % interval 2 - 2); "
       "multigrid:library, multigrid:vendor, which it can call in its "
       "place, were not measured.");
+  EXPECT_EQ(only.sentences.at(1), "1 point of barriers was measured; none was violated or stuck.");
   const auto unknown = evaluated(
       std::vector<result>{of_level("tomorrow", "", 4, 1.0), of_level("nccl-device", "hub", 4, 3.0)});
   EXPECT_NE(
