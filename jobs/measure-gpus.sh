@@ -177,7 +177,9 @@ for what in "${parts[@]}"; do
     nodes) nodes "$what" --backend nodes:leader,mpi --shape b1x32,1x32 --check-rounds 10000 ;;
     nodes-nccl) nodes "$what" --backend nccl:stream,nccl:graph --shape 1x32 --check-rounds 1000 ;;
     library-ten-million)
-      bounded "$what" 240 "$mgsync" --backend multigrid:library --gpus "$gpus" --shape b1x32,1x32 --check-rounds 5000000 \
+      shape=b1x32,1x32 each=5000000
+      [ "$gpus" -ge 2 ] || shape=1x32 each=10000000 # one block of one GPU meets nobody
+      bounded "$what" 240 "$mgsync" --backend multigrid:library --gpus "$gpus" --shape "$shape" --check-rounds "$each" \
         --max-time 100ms --timeout 90s --json "$folder/$what.json"
       ;;
     library-rounds)
