@@ -1,6 +1,7 @@
 #include "src/report/advice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -82,9 +83,12 @@ std::string reasons_of(const std::vector<refusal>& refused) {
                                 reasons_of(refused)));
 }
 
-std::string_view origin_of(const prediction& p) {
-  if (p.one_batch) return "measured there in one batch, which has no interval: half and double";
-  if (p.measured) return "measured there";
+std::string origin_of(const prediction& p, double work_us) {
+  const auto beside =
+      p.beside_us == 0 || p.beside_us == work_us ? "" : fmt::format(" beside {:.4g} us of work", p.beside_us);
+  if (p.one_batch)
+    return fmt::format("measured there{} in one batch, which has no interval: half and double", beside);
+  if (p.measured) return "measured there" + beside;
   if (p.beyond_members && p.beyond_shape)
     return "a guess: nothing of so many members, nor of such a shape, was measured";
   if (p.beyond_members) return "a guess: nothing of so many members was measured";
@@ -97,9 +101,9 @@ void add_answer(advice& a) {
   const auto& best = a.barriers.front();
   const auto where = fmt::format("{}{}", word_for(a.asked, a.asked.members),
                                  a.asked.shape ? ", shape " + to_string(*a.asked.shape) : "");
-  const auto figure =
-      fmt::format("{:.4g} us ({:.4g} - {:.4g}, {}{})", best.us, best.low, best.high, origin_of(best),
-                  best.doubts.empty() ? "" : "; means little: " + words_of(best.doubts));
+  const auto figure = fmt::format("{:.4g} us ({:.4g} - {:.4g}, {}{})", best.us, best.low, best.high,
+                                  origin_of(best, a.asked.work_us),
+                                  best.doubts.empty() ? "" : "; means little: " + words_of(best.doubts));
   if (best.is_callable()) {
     a.sentences.push_back(fmt::format("For {}, take {}: {}.", where, best.barrier, figure));
     a.sentences.push_back(
@@ -128,10 +132,13 @@ void add_faster(advice& a) {
   const prediction* leader = best.is_callable() ? nullptr : &best;
   for (const auto& p : a.barriers) {
     if (&p == &best || p.us >= best.us) continue;
-    const auto words = fmt::format("{} ({:.4g} us)", p.barrier, p.us);
-    if (p.is_callable()) unsure.push_back(words), unsure_names.push_back(p.barrier);
-    else if (p.guess_level() <= best.guess_level())
-      (p.facts.known ? uncallable : unknown).push_back(words), leader = leader != nullptr ? leader : &p;
+    if (p.is_callable()) {
+      unsure.push_back(fmt::format("{} ({:.4g} us)", p.barrier, p.us)), unsure_names.push_back(p.barrier);
+    } else if (p.guess_level() <= best.guess_level()) {
+      (p.facts.known ? uncallable : unknown)
+          .push_back(fmt::format("{} ({}{:.4g} us)", p.barrier, p.high < best.low ? "" : "perhaps, ", p.us));
+      leader = leader != nullptr ? leader : &p;
+    }
   }
   constexpr std::size_t most = 2;
   if (best.is_callable() && !uncallable.empty())
@@ -156,6 +163,31 @@ void add_faster(advice& a) {
     a.sentences.push_back(fmt::format(
         "{}, which a program can call in place of {}, {} not measured: {}.", fmt::join(instead, ", "),
         leader->barrier, instead.size() == 1 ? "was" : "were", command_for(a.asked, leader->ranks, instead)));
+}
+
+// A sentence: by which barrier other warps, or the time between two calls, hide the work, where that was
+// measured beside about as much.
+void add_hiding(advice& a, std::span<const result> all, facts_of_point facts_of) {
+  const auto& best = a.barriers.front();
+  const auto* hides =
+      least(where(all,
+                  [&](const result& r) {
+                    auto idle = r;
+                    idle.point.remove(axes::work);
+                    const double work = r.point.number(axes::work).value_or(0);
+                    const auto facts = facts_of(r.point);
+                    return work > 0 && std::abs(std::log(work / a.asked.work_us)) < std::log(1.5) &&
+                           is_usable(idle, a.asked, facts_of) && r.point.members == a.asked.members &&
+                           shape_of(r.point) == a.asked.shape && !facts.by_host && !facts.call.empty() &&
+                           !r.metrics.front().of_one_batch();
+                  }),
+            median_of);
+  if (hides == nullptr || !(hides->metrics.front().ci95_high < best.low)) return;
+  a.sentences.push_back(fmt::format(
+      "Where the work neither needs what the barrier hands over nor is handed over by it, {} hides the "
+      "barrier but for {:.4g} us, beside {:.4g} us of work. To call it: {}.",
+      subject_of(hides->point), median_of(*hides), *hides->point.number(axes::work),
+      facts_of(hides->point).call));
 }
 
 // Sentences about the best barrier for other shapes; shapes with the same one share a sentence.
@@ -214,7 +246,7 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
   std::vector<std::string> ties;
   for (const auto& p : a.barriers)
     if (&p != &best && p.is_callable() == best.is_callable() && p.guess_level() == best.guess_level() &&
-        p.low <= best.high)
+        p.low <= best.high && (p.measured || p.us < 1.5 * best.us))
       ties.push_back(p.barrier);
   if (!ties.empty()) a.sentences.push_back(fmt::format("No difference was shown to {}.", names_of(ties, 4)));
   if (a.in_kernel && a.by_host && a.in_kernel->guess_level() == a.by_host->guess_level()) {
@@ -276,7 +308,8 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
   if (a.barriers.empty()) refuse(asked, all, facts_of, refused);
   for (const auto& p : a.barriers) {
     auto& kind = p.facts.by_host ? a.by_host : a.in_kernel;
-    if (!kind && p.is_callable()) kind = p;
+    // Beside one that was measured, one that was not may be the fastest, and then nothing is told of them.
+    if (p.is_callable() && (!kind || (p.us < kind->us && !p.beyond()))) kind = p;
   }
   const auto& best = a.barriers.front();
   const double rest = asked.work_us + transfer_us(asked, asked.members);
@@ -288,6 +321,7 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
   if (asked.device == topology::device::gpu && !a.in_kernel && !refused.empty())
     a.sentences.push_back(fmt::format("No barrier inside a kernel is for them: {}.", reasons_of(refused)));
   add_faster(a);
+  if (asked.work_us > 0) add_hiding(a, all, facts_of);
   if (rest > 0)
     a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).",
                                       100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));

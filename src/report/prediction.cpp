@@ -61,6 +61,11 @@ by_barrier what_is_known(std::span<const result> all, const step& asked, facts_o
       first(usable, [](const result& r) { return r.point.ranks == 1 && r.point.members > 1; }) != nullptr;
   // A barrier over nodes orders less of memory, and messages between them take their time.
   const bool one_node = first(usable, std::not_fn(&result::orders_inside_nodes)) != nullptr;
+  // How far the work beside which it was measured is from that of the step; without work comes last.
+  const auto off = [&](const result& r) {
+    const double work = r.point.number(axes::work).value_or(0);
+    return work > 0 ? std::abs(std::log(work / asked.work_us)) : std::numeric_limits<double>::infinity();
+  };
   by_barrier found;
   for (const auto* r : where(usable, [=](const result& one) {
          return (!one_process || one.point.ranks <= 1) && !(one_node && one.orders_inside_nodes());
@@ -71,7 +76,7 @@ by_barrier what_is_known(std::span<const result> all, const step& asked, facts_o
       return k.at.members == at.members && k.at.shape == at.shape;
     });
     if (same == points.end()) points.push_back({at, r});
-    else if (r->point.find(axes::work) != nullptr) same->of = r;
+    else if (off(*r) < off(*same->of)) same->of = r;
   }
   return found;
 }

@@ -91,14 +91,18 @@ void add_late(std::span<const result> all, evaluation& e) {
         "takes {:.3g} us{}",
         count_of_members(told.point), late_of(told), late_of(told), subject_of(told.point), median_of(told),
         format_shape(told.point).empty() ? "" : " at " + format_shape(told.point));
-    if (usual != nullptr) text += fmt::format(", {:.3g} us when nobody is late", median_of(*usual));
+    if (usual == nullptr) {
+      e.sentences.push_back(text + "; when nobody is late it was not measured (--late 0).");
+      continue;
+    }
+    text += fmt::format(", {:.3g} us when nobody is late", median_of(*usual));
     const auto& m = first_metric(told);
     text += fmt::format(": {}a late {} costs the time that it is late{}.",
                         m.of_one_batch()
                             ? fmt::format("as far as one batch of {} tells, ", counted(m.samples, "sample"))
                             : "",
                         gpus ? "GPU" : "member",
-                        usual == nullptr || median_of(told) <= median_of(*usual)
+                        median_of(told) <= median_of(*usual)
                             ? ", and nothing beyond"
                             : fmt::format(", and {:.2g} us", median_of(told) - median_of(*usual)));
     e.sentences.push_back(std::move(text));

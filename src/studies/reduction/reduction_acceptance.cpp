@@ -187,9 +187,10 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     if (!compared) continue;
     const auto read_from = read_in_words(where.second);
     e.sentences.push_back(
-        since ? fmt::format("Sums of {}, {}: below {} in all use one GPU, above {} GPUs with a barrier "
-                            "inside the kernel.",
-                            where.first, read_from, size_in_words(*since), gpus)
+        since ? fmt::format(
+                    "Sums of {}, {}: from {} in all {} GPUs with a barrier inside the kernel are faster "
+                    "than one GPU, and slower below.",
+                    where.first, read_from, size_in_words(*since), gpus)
               : fmt::format(
                     "Sums of {}, {}: {} GPUs are not faster than one at the largest size that was measured.",
                     where.first, read_from, gpus));

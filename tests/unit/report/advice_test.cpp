@@ -462,6 +462,51 @@ TEST(advice, says_beside_which_work_points_were_measured) {
             "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
   EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,
             "kernel-boundary:traditional");
+  const auto of_other_work = advise(all, {topology::device::gpu, 2, 100}, barriers::facts_of);
+  EXPECT_TRUE(says(of_other_work, ", measured there beside 200 us of work)."));
+}
+
+TEST(advice, says_by_which_barrier_work_hides_it) {
+  auto all =
+      std::vector<result>{made_up("library", 2, 2.1), made_up("library", 2, 2.15), made_up("split", 2, 0.4)};
+  all[1].point.set("work", 20.0), all[2].point.set("work", 20.0);
+  constexpr auto hides =
+      "Where the work neither needs what the barrier hands over nor is handed over by it, split "
+      "hides the barrier but for 0.4 us, beside 20 us of work. To call it: split().";
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}).barriers.front().us, 2.1);
+  EXPECT_TRUE(says(advise(all, {topology::device::gpu, 2, 20}), hides));
+  EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 60}), "hides")) << "measured beside other work";
+  EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 0}), "hides"));
+}
+
+TEST(advice, takes_what_was_measured_beside_the_nearest_work) {
+  auto all = std::vector<result>{made_up("kernel-boundary", 2, 5), made_up("kernel-boundary", 2, 4),
+                                 made_up("kernel-boundary", 2, 3)};
+  all[0].point.set("work", 20.0), all[1].point.set("work", 40.0);
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 22}).barriers.front().us, 5);
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 39}).barriers.front().us, 4);
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 0}).barriers.front().us, 3);
+}
+
+TEST(advice, calls_nothing_faster_and_nothing_the_least_of_what_was_not_shown_to_be) {
+  auto ours = made_up("multigrid", 2, 1.98);
+  ours.metrics[0].ci95_high = 2.05;
+  const auto only_library = [](const point& p) {
+    auto facts = made_up_facts(p);
+    if (p.subject == "multigrid") facts.call = "";
+    if (p.subject == "openmp") facts.by_host = true;
+    return facts;
+  };
+  const auto one_batch = [](const std::string& subject, double us) {
+    auto r = made_up(subject, 2, us);
+    r.metrics[0].raw = {us};
+    return r;
+  };
+  const std::vector<result> all{made_up("library", 2, 2), ours, made_up("openmp", 2, 10),
+                                one_batch("kernel-boundary", 3.3)};
+  const auto told = advise(all, {topology::device::gpu, 2, 0}, only_library);
+  EXPECT_TRUE(says(told, "Faster, but no program can call it: multigrid (perhaps, 1.98 us)."));
+  EXPECT_FALSE(says(told, "at best")) << "the end of a kernel takes perhaps less than OpenMP's barrier";
 }
 
 advice of_two_gpus(std::span<const result> all, double work_us, const char* shape) {

@@ -472,6 +472,14 @@ TEST(barriers_evaluation, says_that_more_blocks_of_as_many_threads_make_it_slow)
   EXPECT_TRUE(told().ends_with("times as long.")) << "other threads too: " << told();
 }
 
+TEST(barriers_evaluation, names_the_vendors_barrier_that_its_times_are_of) {
+  const std::vector<result> all{of_level("nvshmem", "block", 2, 3.8), of_level("nvshmem", "warp", 2, 4.2),
+                                of_level("multigrid", "library", 2, 2.0)};
+  EXPECT_TRUE(
+      evaluated(all).sentences.at(1).ends_with("NVIDIA's own (nvshmem:block) takes 1.9 times as long."))
+      << evaluated(all).sentences.at(1);
+}
+
 TEST(barriers_evaluation, says_how_the_barrier_that_cuda_13_removed_was_measured) {
   auto vendor = of_shape("vendor", 2, 1, 32, 4.6);
   vendor.environment["algorithm"] = "multi_grid.sync, launched by cuLaunchCooperativeKernelMultiDevice";
@@ -516,7 +524,10 @@ TEST(barriers_evaluation, says_what_a_late_gpu_costs) {
       "tells, a late GPU costs the time that it is late, and nothing beyond.");
   all[1].metrics[0].raw = {2.5, 2.6, 2.7}, all[1].metrics[0].median = 2.6;
   EXPECT_TRUE(told().ends_with("costs the time that it is late, and 0.5 us.")) << told();
-  all.resize(1);
+  all.erase(all.begin());
+  EXPECT_TRUE(told().ends_with("takes 2.6 us at 1x32; when nobody is late it was not measured (--late 0)."))
+      << told();
+  all.resize(0);
   EXPECT_EQ(told(), "");
 }
 
