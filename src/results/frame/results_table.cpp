@@ -130,11 +130,14 @@ std::string times_of(const cell_rows& cell, const result& one) {
   return times > 0 && std::isfinite(times) ? fmt::format("{:.{}f}x", times, times < 9.995 ? 2 : 0) : "";
 }
 
-std::string note_of(const result& one) {
+// `some_mean_little`: some of the rows mean little, and others do not.
+std::string note_of(const result& one, bool some_mean_little) {
   std::vector<std::string> words;
   const point& p = one.point;
   if (!one.has_metrics()) return "see below";
   if (auto few = few_batches_of(one); !few.empty()) words.push_back(std::move(few));
+  // Why is said once, below the tables.
+  if (some_mean_little && !one.doubts.empty()) words.emplace_back("means little");
   const std::string algorithm = one.found("algorithm");
   if (const std::string name = algorithm.substr(0, algorithm.find(':')); !name.empty() && name != p.variant)
     words.push_back(name);
@@ -352,8 +355,11 @@ std::string format_section(const section& all, const terminal& on) {
   auto shown_columns = columns_of(all, under, shown);
   auto lines = lines_of(all, shown_columns);
   std::vector<std::string> notes;
+  const auto is_sure = [](const result* one) { return one->doubts.empty(); };
+  const bool some_mean_little =
+      std::ranges::any_of(all.rows, is_sure) && !std::ranges::all_of(all.rows, is_sure);
   for (const cell_rows& cell : all.cells)
-    for (const result* one : cell.all) notes.push_back(note_of(*one));
+    for (const result* one : cell.all) notes.push_back(note_of(*one, some_mean_little));
   constexpr std::size_t short_note = 45;
   std::size_t note = 0;
   for (const auto& one : notes) note = std::max(note, std::min(one.size(), short_note));

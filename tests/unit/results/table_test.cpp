@@ -278,6 +278,17 @@ TEST(table, one_batch_neither_wins_nor_ties) {
   EXPECT_EQ(mark_at(lines_of(format_table(std::vector{one_batch})), 0), "?");
 }
 
+TEST(table, says_which_rows_mean_little_where_others_do_not) {
+  std::vector results{between("mpi", 0.99, 1.03), between("other", 1.99, 2.03)};
+  results[1].doubts = {{"load", 4, "4 runnable threads for 2 hardware threads"}};
+  const auto one = lines_of(format_table(results));
+  EXPECT_FALSE(one.at(2).ends_with("means little")) << one.at(2);
+  EXPECT_TRUE(one.at(3).ends_with("means little")) << one.at(3);
+  results[0].doubts = results[1].doubts;
+  for (const auto& line : lines_of(format_table(results)))
+    EXPECT_FALSE(line.ends_with("means little")) << line;
+}
+
 TEST(table, fits_100_columns_and_leaves_no_blanks_behind) {
   std::vector<result> results;
   for (const int members : {2, 4, 8})
