@@ -75,6 +75,11 @@ std::string size_in_words(double bytes) {
   return fmt::format("{:.0f} B", bytes);
 }
 
+std::string in_digits(double value, int digits) {
+  auto text = fmt::format("{:.{}g}", value, digits);
+  return text.find("e+") == text.npos ? text : fmt::format("{:.0f}", std::stod(text));
+}
+
 std::string counted(std::uint64_t count, std::string_view what, std::string_view more) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : more);
 }

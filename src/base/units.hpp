@@ -17,6 +17,9 @@ std::optional<double> in_unit(std::string_view text, std::string_view unit);
 // The same where the result is a whole number. Without a unit the text must be digits only.
 std::optional<std::uint64_t> whole_in_unit(std::string_view text, std::string_view unit);
 
+// As {:.3g} of three digits, but never with an exponent for what is large: "12.3", "1340", "1000000".
+std::string in_digits(double value, int digits);
+
 // "64 KiB", "1.5 GiB", "76 B".
 std::string size_in_words(double bytes);
 

@@ -84,8 +84,9 @@ std::string reasons_of(const std::vector<refusal>& refused) {
 }
 
 std::string origin_of(const prediction& p, double work_us) {
-  const auto beside =
-      p.beside_us == 0 || p.beside_us == work_us ? "" : fmt::format(" beside {:.4g} us of work", p.beside_us);
+  const auto beside = p.beside_us == 0 || p.beside_us == work_us
+                          ? ""
+                          : fmt::format(" beside {} us of work", in_digits(p.beside_us, 4));
   if (p.one_batch)
     return fmt::format("measured there{} in one batch, which has no interval: half and double", beside);
   if (p.measured) return "measured there" + beside;
@@ -185,8 +186,8 @@ void add_hiding(advice& a, std::span<const result> all, facts_of_point facts_of)
   if (hides == nullptr || !(hides->metrics.front().ci95_high < best.low)) return;
   a.sentences.push_back(fmt::format(
       "Where the work neither needs what the barrier hands over nor is handed over by it, {} hides the "
-      "barrier but for {:.4g} us, beside {:.4g} us of work. To call it: {}.",
-      subject_of(hides->point), median_of(*hides), *hides->point.number(axes::work),
+      "barrier but for {:.4g} us, beside {} us of work. To call it: {}.",
+      subject_of(hides->point), median_of(*hides), in_digits(*hides->point.number(axes::work), 4),
       facts_of(hides->point).call));
 }
 
@@ -260,15 +261,16 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
                                a.by_host->barrier, a.by_host->us, a.in_kernel->barrier, a.in_kernel->us));
     if (a.asked.work_us > 0 && a.by_host->beside_us != a.asked.work_us)
       a.sentences.push_back(fmt::format(
-          "That was measured {}; beside {:.4g} us of it the end of a kernel may take more or less. "
-          "To know: {} --work {:.4g}us.",
-          a.by_host->beside_us > 0 ? fmt::format("beside {:.4g} us of work", a.by_host->beside_us)
+          "That was measured {}; beside {} us of it the end of a kernel may take more or less. "
+          "To know: {} --work {:.0f}us.",
+          a.by_host->beside_us > 0 ? fmt::format("beside {} us of work", in_digits(a.by_host->beside_us, 4))
                                    : "without work between the kernels",
-          a.asked.work_us, command_for(a.asked, a.by_host->ranks, {a.by_host->barrier}), a.asked.work_us));
+          in_digits(a.asked.work_us, 4), command_for(a.asked, a.by_host->ranks, {a.by_host->barrier}),
+          a.asked.work_us));
   }
   a.sentences.push_back(fmt::format(
-      "The barrier takes less than 10 % of a step from {:.3g} us of work on, less than 1 % from {:.3g} us.",
-      9 * best.us, 99 * best.us));
+      "The barrier takes less than 10 % of a step from {} us of work on, less than 1 % from {} us.",
+      in_digits(9 * best.us, 3), in_digits(99 * best.us, 3)));
   add_other_shapes(a, all, facts_of, ties);
   add_loaded(a, all);
 }
@@ -323,15 +325,16 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
   add_faster(a);
   if (asked.work_us > 0) add_hiding(a, all, facts_of);
   if (rest > 0)
-    a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {:.4g} us of work ({:.2g} - {:.2g} %).",
-                                      100 * a.share, asked.work_us, 100 * a.share_low, 100 * a.share_high));
+    a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {} us of work ({:.2g} - {:.2g} %).",
+                                      100 * a.share, in_digits(asked.work_us, 4), 100 * a.share_low,
+                                      100 * a.share_high));
   if (asked.bytes > 0 && !(asked.gbps > 0))
     a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine "
                           "description (mgsync topology --format description).");
   if (asked.work_us > 0 && a.over_members.size() > 1) {
     std::vector<std::string> words;
     for (const auto& one : a.over_members)
-      words.push_back(fmt::format("{}: {:.4g} us", one.members, one.step_us));
+      words.push_back(fmt::format("{}: {} us", one.members, in_digits(one.step_us, 4)));
     a.sentences.push_back(
         fmt::format("The same work spread over other numbers takes, a step on {}; {} {} best.",
                     fmt::join(words, ", "), a.best_members, a.best_members == 1 ? "is" : "are"));

@@ -87,9 +87,9 @@ void add_late(std::span<const result> all, evaluation& e) {
     const auto* usual = in_time(told, measured);
     const bool gpus = device == topology::device::gpu;
     auto text = fmt::format(
-        "Where one of {} comes {:.4g} us late, everybody waits those {:.4g} us for it; after it has come, {} "
-        "takes {:.3g} us{}",
-        count_of_members(told.point), late_of(told), late_of(told), subject_of(told.point), median_of(told),
+        "Where one of {0} comes {1} us late, everybody waits those {1} us for it; after it has come, {2} "
+        "takes {3:.3g} us{4}",
+        count_of_members(told.point), in_digits(late_of(told), 4), subject_of(told.point), median_of(told),
         format_shape(told.point).empty() ? "" : " at " + format_shape(told.point));
     if (usual == nullptr) {
       e.sentences.push_back(text + "; when nobody is late it was not measured (--late 0).");

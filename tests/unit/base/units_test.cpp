@@ -36,4 +36,11 @@ TEST(units, are_told_in_words) {
   EXPECT_EQ(counted(2, "process", "es"), "2 processes");
 }
 
+TEST(units, of_what_is_large_have_no_exponent) {
+  EXPECT_EQ(in_digits(12.345, 3), "12.3");
+  EXPECT_EQ(in_digits(1341.7, 3), "1340");
+  EXPECT_EQ(in_digits(1e6, 4), "1000000");
+  EXPECT_EQ(in_digits(0.00012345, 3), "0.000123");
+}
+
 }}  // namespace mgsync
