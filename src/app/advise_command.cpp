@@ -17,6 +17,7 @@
 #include "src/app/this_machine.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
+#include "src/base/units.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/harness/outputs.hpp"
 #include "src/report/advice.hpp"
@@ -131,6 +132,12 @@ int advise_command(const options& asked) {
     if (all < 2 && step.members == 0)
       throw usage_error(
           "there is one member only here, which needs no barrier; name results files of another machine");
+    if (step.members > all)
+      throw usage_error(fmt::format("{} members are asked for, and here are {}; accepted: results files of a "
+                                    "machine that has so many, or as many as are here",
+                                    step.members,
+                                    has_gpus ? counted(seen.gpus.size(), "GPU")
+                                             : counted(seen.allowed_cpus.size(), "hardware thread")));
     files = measure_here(asked, *folder, step.members == 0 ? std::min(all, 8) : step.members);
     if (files.empty()) return 128 + signal_received();
   }

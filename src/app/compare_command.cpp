@@ -68,11 +68,15 @@ void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector
 
 int judge(const comparison& compared, double limit, bool allow_missing, const std::vector<result_file>& now) {
   auto violations = gate_violations(compared, {limit, allow_missing});
+  const auto points = violations.size();
   for (const auto& file : now)
     if (!file.damage.empty())
       violations.push_back(fmt::format("{} is damaged: that a point failed may stand in what was skipped",
                                        one_line(file.name)));
-  const auto shut = fmt::format("SHUT by {}", counted(violations.size(), "point"));
+  std::vector<std::string> by;
+  if (points > 0) by.push_back(counted(points, "point"));
+  if (violations.size() > points) by.push_back(counted(violations.size() - points, "damaged file"));
+  const auto shut = fmt::format("SHUT by {}", fmt::join(by, " and "));
   tell("\ngate --fail-slower {:.4g}%: {}\n", 100 * limit, violations.empty() ? "passed" : shut);
   for (const auto& sentence : violations) tell("  {}\n", sentence);
   for (const auto& sentence : doubtful_sides(compared))

@@ -81,6 +81,7 @@ expect_text 'damaged, skipped' "$work/err"
 "$mgsync" advise "$work/flipped.jsonl" --work 20us >"$work/out" 2>"$work/err"
 expect_text 'damaged, skipped' "$work/err"
 ends 5 "a gate beside a damaged store" "$mgsync" compare "$work/m.json" "$work/flipped.jsonl" --fail-slower 10% --allow-missing
+expect_text '^gate --fail-slower 10%: SHUT by 1 damaged file$' "$work/out"
 expect_text 'flipped.jsonl is damaged: that a point failed may stand in what was skipped' "$work/out"
 passed "show, advise and a gate say what is damaged"
 

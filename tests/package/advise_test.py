@@ -99,6 +99,8 @@ def main():
     assert done.returncode in (0, 2), done.stderr
     assert "--within" in done.stderr or "nothing is known" in done.stderr or done.returncode == 0, done.stderr
     assert took < 0.4, f"{took:.1f} s beyond the slack"
+    done, took = advise("--members", "1000")
+    assert done.returncode == 2 and "1000 members are asked for, and here are" in done.stderr and took < 2, done.stderr
     done, _ = advise("--within", "0s")
     assert done.returncode == 2 and "--within" in done.stderr, done.stderr
     # A signal ends the measurement too.

@@ -126,7 +126,9 @@ void write_chip_links(std::string& out, const machine& m) {
 
 // A sentence about the structure of the NVLinks.
 std::string nvlink_sentence(const machine& m, const connection_table& connections) {
-  if (m.links.empty()) return "none: GPUs reach each other over PCIe, if at all";
+  if (m.links.empty())
+    return m.gpus.size() == 1 ? "none to another GPU: there is one"
+                              : "none: GPUs reach each other over PCIe, if at all";
   if (switches_hidden(m)) return "switched, switches not visible (a virtual machine or container hides them)";
   if (!m.switches.empty()) {
     bool unknown = false;

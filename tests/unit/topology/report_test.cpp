@@ -34,6 +34,17 @@ TEST(report, an_unknown_format_names_the_known_ones) {
   }
 }
 
+TEST(report, speaks_of_ways_between_gpus_where_there_are_several) {
+  auto m = cube_mesh_machine();
+  m.links.clear();
+  EXPECT_NE(write_report(ranks_of(m, 1), {}).find("NVLink: none: GPUs reach each other over PCIe, if at all"),
+            std::string::npos);
+  auto one = test::host_machine(2, 4);
+  one.gpus.push_back(m.gpus[0]);
+  EXPECT_NE(write_report(ranks_of(one, 1), {}).find("NVLink: none to another GPU: there is one"),
+            std::string::npos);
+}
+
 TEST(report, text_shows_matrix_groups_pins_and_findings) {
   const auto text = write_report(ranks_of(cube_mesh_machine(), 1), {});
   for (const char* part :
