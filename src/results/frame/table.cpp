@@ -34,7 +34,10 @@ column::column(const char* words) : title(words) {
   title.resize(bar);
 }
 
-range ci95_of(const metric& m, double factor) { return {m.ci95_low * factor, m.ci95_high * factor}; }
+table_entry ci95_of(const metric& m, double factor) {
+  if (m.of_one_batch()) return missing{"one batch"};
+  return range{m.ci95_low * factor, m.ci95_high * factor};
+}
 
 std::string table_entry::text(const column& in) const {
   if (const auto* words = std::get_if<std::string>(&holds_)) return *words;

@@ -47,7 +47,6 @@ struct range {
   double low = 0, high = 0;
   std::string_view between = " - ";
 };
-range ci95_of(const metric&, double factor = 1);
 
 // A missing value, with the word to print in its place.
 struct missing {
@@ -84,6 +83,9 @@ class table_entry {
  private:
   std::variant<std::string, noted, range> holds_;
 };
+
+// The 95 % interval times the factor; of one batch, which has none, these words.
+table_entry ci95_of(const metric&, double factor = 1);
 
 // A table whose entries are already formatted.
 struct table {

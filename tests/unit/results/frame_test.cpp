@@ -135,6 +135,8 @@ TEST(table, columns_write_what_rows_hold) {
   EXPECT_EQ(t.rows[3], (words{"no code", "-", "-", "-"}));
   EXPECT_EQ(t.rows[4], (words{"e", "-", "1.00 to 2.00", "-"}));
   EXPECT_EQ(t.sources, (words{"source", "", "", "", ""}));
+  m.raw = {2};
+  EXPECT_EQ(ci95_of(m).text(t.columns[2]), "one batch");
   EXPECT_THROW(t.add({"too", "few"}), std::invalid_argument);
 }
 
