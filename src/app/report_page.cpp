@@ -256,9 +256,9 @@ std::string subtitle_of(const report_files& all, std::size_t files) {
     machines.insert(fmt::format("{}", fmt::join(parts, " ")));
     programs.insert(m.mgsync);
   }
-  auto text =
-      fmt::format("{}, measured {}", counted(all.measured.empty() ? files : all.measured.size(), "file"),
-                  days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
+  if (all.measured.empty()) return counted(files, "file");  // of machines, or of acceptances
+  auto text = fmt::format("{}, measured {}", counted(all.measured.size(), "file"),
+                          days.empty() ? "at unknown times" : fmt::format("{}", fmt::join(days, ", ")));
   if (machines.size() > 1) text += fmt::format(" on {}", counted(machines.size(), "machine"));
   if (programs.size() > 1) text += fmt::format(" by {} of mgsync", counted(programs.size(), "build"));
   return text;

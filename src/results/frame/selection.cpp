@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -49,10 +50,14 @@ std::vector<result> selected(std::vector<result> all, std::string_view where) {
     const bool others = part[equals - 1] == '!';
     const auto name = part.substr(0, equals - (others ? 1 : 0)), words = part.substr(equals + 1);
     if (std::none_of(all.begin(), all.end(),
-                     [&](const result& r) { return word_of_point(r.point, name).has_value(); }))
+                     [&](const result& r) { return word_of_point(r.point, name).has_value(); })) {
+      std::set<std::string> axes;
+      for (const auto& r : all)
+        for (const auto& one : r.point.axes) axes.insert(one.name);
       throw usage_error(fmt::format("--where has '{}', which no result has; accepted: subject, shape, "
-                                    "members, ranks, device, study, placement and the results' axes",
-                                    name));
+                                    "members, ranks, device, study, placement{}",
+                                    name, axes.empty() ? "" : fmt::format(", {}", fmt::join(axes, ", "))));
+    }
     std::vector<std::string> there;
     for (const auto& r : all)
       if (const auto word = word_of_point(r.point, name);

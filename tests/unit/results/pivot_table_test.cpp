@@ -96,6 +96,10 @@ TEST(selection, keeps_what_has_one_of_the_words) {
   EXPECT_EQ(selected(all, "subject=multigrid,shape=1x32/4x256").size(), 3U);
   EXPECT_EQ(selected(all, "members!=4,subject!=multigrid:hub/grid").size(), 1U);
   // What leaves nothing is a slip, and is told what there is.
+  EXPECT_EQ(
+      test::refused([&] { selected(all, "foo=1"); }),
+      "--where has 'foo', which no result has; accepted: subject, shape, members, ranks, device, study, "
+      "placement, blocks_per_sm, load, threads_per_block");
   EXPECT_EQ(test::refused([&] { selected(all, "threads_per_block=64"); }),
             "--where has 'threads_per_block=64', which leaves no result; accepted of threads_per_block: 32");
   EXPECT_EQ(test::refused([&] { selected(all, "members=99"); }),
