@@ -120,7 +120,8 @@ std::optional<int> run_alone(const command_line& line, bool first) {
   if (!first && std::ranges::find(together, asked.command) == std::end(together)) return 0;
   constexpr command readers[] = {command::show, command::advise, command::report, command::compare,
                                  command::merge};
-  if (std::ranges::find(readers, asked.command) != std::end(readers)) point_to_references(asked.files);
+  if (std::ranges::find(readers, asked.command) != std::end(readers))
+    point_to_references(asked.files, asked.command == command::compare);
   switch (asked.command) {
   case command::help:
     tell("{}", asked.manual_page ? manual_page(line.axes, version, commit_date)

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/files/packed_text.hpp"
 #include "src/results/values/machine_likeness.hpp"
@@ -77,16 +78,17 @@ references references_for(const machine_record& now, const std::string& whose) {
   return found;
 }
 
-void point_to_references(std::span<const std::string> files) {
+void point_to_references(std::span<const std::string> files, bool lists) {
   const auto folder_and_name = [](const fs::path& p) { return p.parent_path().filename() / p.filename(); };
-  for (const fs::path name : files) {
-    std::error_code ignored;
-    if (name.empty() || fs::exists(name, ignored)) continue;
-    for (const auto& known : reference_files())
-      if (folder_and_name(known) == folder_and_name(name))
-        throw usage_error(fmt::format("{}: there is no such file; accepted: {}, which came with mgsync",
-                                      name.string(), known.string()));
-  }
+  for (const auto& typed : files)
+    for (const fs::path name : lists ? split_at_commas(typed) : std::vector<std::string_view>{typed}) {
+      std::error_code ignored;
+      if (name.empty() || fs::exists(name, ignored)) continue;
+      for (const auto& known : reference_files())
+        if (folder_and_name(known) == folder_and_name(name))
+          throw usage_error(fmt::format("{}: there is no such file; accepted: {}, which came with mgsync",
+                                        name.string(), known.string()));
+    }
 }
 
 }  // namespace mgsync

@@ -24,7 +24,8 @@ std::string kind_of(const machine_record&);
 references references_for(const machine_record&, const std::string& whose);
 
 // Throws usage_error for the first of these files that is not there although one of the same folder and name,
-// as h200x4/barriers.json.xz, came with mgsync, and says where that one is.
-void point_to_references(std::span<const std::string> files);
+// as h200x4/barriers.json.xz, came with mgsync, and says where that one is. `lists`: each may be several, as
+// in a.json,b.json.
+void point_to_references(std::span<const std::string> files, bool lists);
 
 }  // namespace mgsync

@@ -33,6 +33,17 @@ measure() { # FILE-STEM OPTIONS...
 ends 0 "two runs" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-3.json.xz" --fail-slower 10%
 expect_text '^0 slower, 0 faster, 12 without a difference shown' "$work/out"
 expect_text '^gate --fail-slower 10%: passed' "$work/out"
+# Files of a side, in a folder of a reference's name, and one that is not there and came with mgsync.
+mkdir "$work/h100x1"
+cp "$results"/h100x1/reference-[13].json.xz "$results/h100x1/barriers.json.xz" "$work/h100x1"
+pushd "$work" >/dev/null || exit 1
+for folder in h100x1 "$work/h100x1"; do
+  ends 0 "two files of BASE" "$mgsync" compare "$folder/reference-1.json.xz,$folder/barriers.json.xz" "$folder/reference-3.json.xz"
+  ends 0 "two files of NEW" "$mgsync" compare "$folder/reference-3.json.xz" "$folder/reference-1.json.xz,$folder/barriers.json.xz"
+  ends 2 "one that is not there" "$mgsync" compare "$folder/reference-1.json.xz,$folder/reference-2.json.xz" "$folder/reference-3.json.xz"
+  expect_text "^mgsync: $folder/reference-2.json.xz: there is no such file; accepted: /.*/h100x1/reference-2.json.xz, which came" "$work/err"
+done
+popd >/dev/null || exit 1
 # With no room for the shift of a process one of them shows: what --noise is for.
 ends 0 "two runs without noise" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-3.json.xz" --noise 0
 expect_text '^[1-9][0-9]* slower|^0 slower, [1-9]' "$work/out"
