@@ -209,6 +209,11 @@ std::vector<acceptance_point> plan_for(node& here, const options& asked, const r
     throw usage_error(fmt::format("of the {} for this node {}; accepted: --against files that were measured "
                                   "while nothing else ran on the machine",
                                   files, without));
+  if (const auto count = count_of_one_batch(known, wanted.device); plan.empty() && count != 0)
+    throw usage_error(
+        fmt::format("{} of the {} {} of one batch only, and so without an interval, and no other can be "
+                    "measured here; accepted: --against files that were measured for longer (--max-time)",
+                    counted(count, "point"), files, count == 1 ? "is" : "are"));
   if (plan.empty())
     throw usage_error(fmt::format("none of the points of the {} is one that can be measured here; accepted: "
                                   "--against files of this kind of machine and this mgsync",

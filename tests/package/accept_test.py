@@ -150,6 +150,13 @@ def refusals(base):
     assert "mean little: 9 runnable threads" in said and "accepted: --against files that were measured while nothing else ran" in said, said
     some = accept("--device", "host", "--against", f"{busy},{fast}", "--dry-run", code=0)
     assert "note: left out of the 2 reference files: " in some and "mean little: 9 runnable threads" in some, some
+    short = json.loads(fast.read_text())
+    for result in short["results"]:
+        for metric in result["metrics"].values():
+            metric["raw"] = metric["raw"][:1]
+    (work / "short.json").write_text(json.dumps(short))
+    said = accept("--device", "host", "--against", work / "short.json", code=2)
+    assert re.search(r"[1-9]\d* points? of the 1 reference file (is|are) of one batch only, .*--max-time", said), said
     table = work / "known.csv"
     table.write_text("grid:auto,1,*,5%\nopenmp:runtime,2,1,0.1\nmultigrid:hub,8,4x256,10%\n")
     accept("--device", "host", "--against", fast, "--thresholds", table, "--dry-run", code=0)

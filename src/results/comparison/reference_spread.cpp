@@ -21,8 +21,7 @@ bool has_time(const result& r) {
   if (r.status != result_status::measured || !r.has_metrics()) return false;
   const auto& first = r.metrics.front();
   const bool checked = r.verdict.kind == verdict_kind::unchecked || r.verdict.passed;
-  return checked && is_a_time(first) && first.better == better::less && first.median > 0 &&
-         !first.of_one_batch();
+  return checked && is_a_time(first) && first.better == better::less && first.median > 0;
 }
 
 void settle(reference_point& one) {
@@ -43,6 +42,10 @@ reference_spread::reference_spread(std::span<const json_document> documents) {
   for (const auto& document : documents)
     for (const auto& r : document.results) {
       if (!has_time(r)) continue;
+      if (r.metrics.front().of_one_batch()) {
+        of_one_batch_.push_back(r.point);
+        continue;
+      }
       seen_.push_back({r.point, r.doubts});
       if (!r.doubts.empty()) continue;
       const auto [at, fresh] = places_.try_emplace(key_anywhere(r.point), points_.size());
@@ -73,6 +76,11 @@ std::string left_out(const reference_spread& known, topology::device device, int
         (p.members == members || (device == topology::device::gpu && p.members <= 2)))
       values.push_back(doubts);
   return summary_of(values);
+}
+
+std::size_t count_of_one_batch(const reference_spread& known, topology::device device) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(known.of_one_batch(), [&](const point& p) { return is_of_a_node(p, device); }));
 }
 
 int most_host_members(const reference_spread& known, std::size_t cpus) {

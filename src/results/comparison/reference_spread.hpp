@@ -47,17 +47,23 @@ class reference_spread {
     std::vector<doubt> doubts;
   };
   const std::vector<seen_value>& seen() const { return seen_; }
+  // Those that it would take, but for the single batch that they are of: nothing says how uncertain they are.
+  const std::vector<mgsync::point>& of_one_batch() const { return of_one_batch_; }
   const reference_point* find(const point&) const;  // nullptr: the reference has no such point
 
  private:
   std::vector<reference_point> points_;  // in the order of the documents
   std::map<std::string, std::size_t> places_;
   std::vector<seen_value> seen_;
+  std::vector<mgsync::point> of_one_batch_;
 };
 
 // Which of its values for a node of so many members were left out, and why: "84 of 126 points mean little:
 // ..."; empty: none was.
 std::string left_out(const reference_spread&, topology::device, int members);
+
+// How many of the points of a node, of any members, are of one batch only.
+std::size_t count_of_one_batch(const reference_spread&, topology::device);
 
 // The most host members that it has, and that fit on so many CPUs. Those that mean little count, as fewer
 // members say nothing of the node in their place.

@@ -99,6 +99,17 @@ TEST(reference_spread, a_point_that_differs_more_between_processes_may_be_slower
   EXPECT_GT(limit_of(*alone.find(gpu_point("calm", {1})), 10), 1.2) << "one process says little";
 }
 
+TEST(reference_spread, counts_what_is_of_one_batch_and_judges_by_none_of_it) {
+  json_document document;
+  document.results = {measured(gpu_point("calm", {0}), 2), measured(gpu_point("short", {0}), 2)};
+  document.results[1].metrics.front().raw.resize(1);
+  const reference_spread known({&document, 1});
+  EXPECT_EQ(known.points().size(), 1U);
+  EXPECT_EQ(known.find(gpu_point("short", {0})), nullptr);
+  EXPECT_EQ(count_of_one_batch(known, topology::device::gpu), 1U);
+  EXPECT_EQ(count_of_one_batch(known, topology::device::host), 0U);
+}
+
 TEST(reference_spread, says_what_it_leaves_out) {
   const auto host = [](int members, bool busy) {
     auto r = measured(test::a_point("openmp", "runtime", members), 2);
