@@ -104,7 +104,7 @@ std::string axis_declaration::accepted() const {
   const auto one = fmt::format("1{}", unit);
   return fmt::format("{}{}", fmt::join(texts, "; "),
                      !unit.empty() && (in_unit(one, "h") || in_unit(one, "PiB"))
-                         ? fmt::format(", in {} or with a unit of its own", unit)
+                         ? fmt::format(", in whole {}, with a unit of its own or without", unit)
                          : "");
 }
 

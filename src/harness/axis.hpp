@@ -106,7 +106,7 @@ struct read_by {
 class axis_declaration : public axis_text {
  public:
   std::string option() const;    // "argument-bytes"
-  std::string accepted() const;  // for people: "0 to 1000, in us or with a unit of its own"
+  std::string accepted() const;  // for people: "0 to 1000, in whole us, with a unit of its own or without"
   std::string defaults() const;  // for people; empty: the study chooses its own
   // The values that the words mean to members of this kind. Throws usage_error naming the option, the word
   // and what is accepted.

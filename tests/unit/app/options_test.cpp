@@ -102,9 +102,11 @@ TEST(options, of_a_step_are_one_value_each) {
   EXPECT_FALSE(of({}).shape.has_value());
   // What is refused names the limit, and the unit that a bare number has.
   EXPECT_EQ(refused({"--work", "2s"}),
-            "--work is '2s'; accepted: 0 to 1000000, in us or with a unit of its own");
-  EXPECT_NE(refused({"--work", "0.5us"}).find("accepted: 0 to 1000000"), std::string::npos);
-  EXPECT_NE(refused({"--bytes", "2PiB"}).find("in B or with a unit of its own"), std::string::npos);
+            "--work is '2s'; accepted: 0 to 1000000, in whole us, with a unit of its own or without");
+  for (const char* no_whole_number : {"0.5", "0.5us", "500ns"})
+    EXPECT_NE(refused({"--work", no_whole_number}).find("0 to 1000000, in whole us"), std::string::npos);
+  EXPECT_NE(refused({"--bytes", "2PiB"}).find("in whole B, with a unit of its own or without"),
+            std::string::npos);
   EXPECT_EQ(refused({"--members", "1000000"}), "--members is '1000000'; accepted: 1 to 65536");
   EXPECT_EQ(refused({"--gpus", "0"}), "--gpus is '0'; accepted: 1 to 65536");
   EXPECT_EQ(refused({"--members", "2,4"}), "--members takes one word; accepted: 1 to 65536");

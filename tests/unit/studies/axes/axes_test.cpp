@@ -190,9 +190,11 @@ TEST(study_axes, numbers_come_in_ranges_and_in_other_units) {
     return settled_for(host, {{"late", std::move(words)}}).values(late);
   };
   EXPECT_EQ(times({"20", "20us", "1ms", "0.1ms"}), (std::vector{20U, 1000U, 100U}));
-  for (const char* wrong : {"2ms", "1KiB", "0.5", "1e2"})
-    EXPECT_EQ(refused([&] { times({wrong}); }),
-              fmt::format("--late is '{}'; accepted: 0 to 1000, in us or with a unit of its own", wrong));
+  for (const char* wrong : {"2ms", "1KiB", "0.5", "1500ns", "1e2"})
+    EXPECT_EQ(
+        refused([&] { times({wrong}); }),
+        fmt::format("--late is '{}'; accepted: 0 to 1000, in whole us, with a unit of its own or without",
+                    wrong));
 }
 
 TEST(study_axes, refuse_in_a_sentence_that_says_what_is_taken) {
