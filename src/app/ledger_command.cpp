@@ -40,10 +40,13 @@ int ledger_command(const options& asked) {
     say("mgsync: {} of {} in {} are new\n", added, counted(ledger.size(), "line"), asked.into);
   }
   const auto totals = ledger_table(ledger);
-  if (asked.markdown.empty()) tell("{}", to_text(totals));
+  if (asked.markdown.empty()) tell("{}", ledger.empty() ? "" : to_text(totals));
   else if (asked.markdown == "-") tell("{}", to_markdown(totals));
   else write_file_atomically(asked.markdown, to_markdown(totals));
-  return 0;
+  if (!more.empty()) return 0;
+  say("mgsync: nothing was counted: none of these files has checked rounds of its own; accepted: {}\n",
+      accepted);
+  return static_cast<int>(exit_code::all_waived);
 }
 
 }  // namespace mgsync

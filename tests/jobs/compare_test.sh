@@ -73,6 +73,15 @@ expect_text 'empty.jsonl is empty and was left out' "$work/err"
 [ "$(wc -l <"$work/m.csv")" -eq 3 ] || fail "the CSV does not have a header and two rows"
 passed "merge: counts once, reads what is torn"
 
+ends 4 "a ledger of what was merged alone" "$mgsync" ledger "$work/m.json"
+[ ! -s "$work/out" ] || fail "an empty table"
+expect_text 'm.json was merged from other files' "$work/err"
+expect_text '^mgsync: nothing was counted: none of these files has checked rounds of its own; accepted: ' "$work/err"
+ends 0 "a ledger of it and of one that it was merged from" "$mgsync" ledger "$work/m.json" "$work/a.json" --into "$work/rounds.jsonl"
+ends 4 "nothing more for a ledger" "$mgsync" ledger "$work/m.json" --into "$work/rounds.jsonl"
+expect_text 'multigrid:inbox' "$work/out"
+passed "a ledger of no rounds ends with 4"
+
 # A bit that flipped in a store: show says so, and that a failure may be among what it skipped. Where nothing is left, it fails.
 python3 - "$work/m.jsonl" "$work/flipped.jsonl" "$work/ruined.jsonl" <<'PYTHON' || fail "no damaged stores"
 import sys
