@@ -43,6 +43,10 @@ code, said = who(tempfile.mkdtemp(prefix="who_test_"))
 assert code == 0 and said.startswith("nobody is traced here: "), (code, said)
 code, said = who("/tmp", __file__)
 assert code == 2 and "is no file of waits of this version of mgsync" in said, (code, said)
+for none in ("/tmp", "/dev/null"):
+    code, said = who("/dev/shm", none)
+    assert code == 2 and said == (f"mgsync: {none} is no file; accepted: files of waits (mgsync-who-*), or without any those in "
+                                  "/dev/shm, the folder that MGSYNC_WHO names\n"), (code, said)
 code, said = who("/tmp", "/no/such/file")
 assert code == 2 and "/no/such/file: there is no such file of waits" in said, (code, said)
 

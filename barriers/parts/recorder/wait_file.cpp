@@ -84,6 +84,11 @@ wait_file::wait_file(const std::string& name) : file_(open(name.c_str(), O_RDONL
   struct stat about {};
   check_errno(fstat(file_.get(), &about), "asking about " + name);
   bytes_ = static_cast<std::size_t>(about.st_size);
+  if (!S_ISREG(about.st_mode))
+    throw usage_error(
+        filled("{} is no file; accepted: files of waits ({}*), or without any those in {}, the folder that "
+               "MGSYNC_WHO names",
+               name, beginning, wait_folder()));
   const auto refuse = [&] {
     throw usage_error(filled("{} is no file of waits of this version of mgsync", name));
   };
