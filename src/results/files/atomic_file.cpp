@@ -11,19 +11,21 @@
 
 #include <fmt/format.h>
 
-#include "src/base/errors.hpp"
-
 namespace mgsync {
 
-namespace {
+static std::string reason() { return std::generic_category().message(errno); }
 
-std::string reason() { return std::generic_category().message(errno); }
+void check_written(int result, std::string_view action) {
+  if (result < 0) throw write_error(fmt::format("{} failed: {}", action, reason()));
+}
+
+namespace {
 
 void write_all(int descriptor, std::string_view content, const std::filesystem::path& file) {
   while (!content.empty()) {
     const ssize_t written = ::write(descriptor, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
-    check_errno(static_cast<int>(written < 0 ? -1 : 0), fmt::format("writing '{}'", file.string()));
+    check_written(static_cast<int>(written < 0 ? -1 : 0), fmt::format("writing '{}'", file.string()));
     content.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -52,11 +54,12 @@ void replace(const std::filesystem::path& target, std::string_view content,
   try {
     struct stat before {};
     if (::stat(target.c_str(), &before) == 0)
-      check_errno(::fchmod(descriptor.get(), before.st_mode & 07777),
-                  fmt::format("keeping the mode of '{}'", named.string()));
+      check_written(::fchmod(descriptor.get(), before.st_mode & 07777),
+                    fmt::format("keeping the mode of '{}'", named.string()));
     write_all(descriptor.get(), content, named);
-    check_errno(::fsync(descriptor.get()), fmt::format("making '{}' durable", named.string()));
-    check_errno(::rename(temporary.c_str(), target.c_str()), fmt::format("renaming to '{}'", named.string()));
+    check_written(::fsync(descriptor.get()), fmt::format("making '{}' durable", named.string()));
+    check_written(::rename(temporary.c_str(), target.c_str()),
+                  fmt::format("renaming to '{}'", named.string()));
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -100,10 +103,10 @@ std::string why_not_writable(const std::filesystem::path& file) {
 void sync_directory_of(const std::filesystem::path& file) {
   const std::filesystem::path directory = directory_of(file);
   const std::string action = fmt::format("making the directory '{}' durable", directory.string());
-  const unique_descriptor descriptor(
-      check_errno(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), action));
+  const unique_descriptor descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  check_written(descriptor.get(), action);
   // Some file systems have no fsync for directories and say so.
-  if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) check_errno(-1, action);
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) check_written(-1, action);
 }
 
 void write_file_atomically(const std::filesystem::path& file, std::string_view content) {

@@ -12,6 +12,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/json_fields.hpp"
+#include "src/results/files/atomic_file.hpp"
 #include "src/results/files/store_reading.hpp"
 #include "src/results/values/checksum.hpp"
 
@@ -50,7 +51,7 @@ unique_descriptor open_regular(const std::filesystem::path& file) {
   if (!descriptor)
     throw usage_error(fmt::format("--store: cannot open '{}' for writing: {}", file.string(), reason()));
   struct stat what {};
-  check_errno(::fstat(descriptor.get(), &what), fmt::format("looking at the store '{}'", file.string()));
+  check_written(::fstat(descriptor.get(), &what), fmt::format("looking at the store '{}'", file.string()));
   if (!S_ISREG(what.st_mode))
     throw usage_error(fmt::format("--store: '{}' is no regular file", file.string()));
   return descriptor;
@@ -58,7 +59,7 @@ unique_descriptor open_regular(const std::filesystem::path& file) {
 
 bool is_empty(int descriptor, const std::filesystem::path& file) {
   struct stat what {};
-  check_errno(::fstat(descriptor, &what), fmt::format("looking at the store '{}'", file.string()));
+  check_written(::fstat(descriptor, &what), fmt::format("looking at the store '{}'", file.string()));
   return what.st_size == 0;
 }
 
@@ -100,13 +101,13 @@ store::store(const std::filesystem::path& file, const store_header& header, if_e
       refuse_another_configuration(file, scan.contents.header, header);
       first = resumed_line(header);
     }
-    check_errno(::ftruncate(descriptor_.get(), static_cast<off_t>(scan.whole_bytes)),
-                fmt::format("cutting the torn end of the store '{}'", file.string()));
+    check_written(::ftruncate(descriptor_.get(), static_cast<off_t>(scan.whole_bytes)),
+                  fmt::format("cutting the torn end of the store '{}'", file.string()));
     before_ = std::move(scan.contents);
     declared_ = std::move(scan.described);
   }
   append(first);
-  check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file.string()));
+  check_written(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file.string()));
   sync_directory_of(file);
 }
 
@@ -115,7 +116,7 @@ void store::append(const std::string& line) {
   if (sealed_) return;
   const std::string action = fmt::format("writing to the store '{}'", file_.string());
   struct stat what {};
-  check_errno(::fstat(descriptor_.get(), &what), action);
+  check_written(::fstat(descriptor_.get(), &what), action);
   std::size_t written = 0;
   int error = 0;
   while (written < line.size() && error == 0) {
@@ -127,10 +128,9 @@ void store::append(const std::string& line) {
   }
   if (error == 0) return;
   // Cuts the partial line off, so that the store ends with a whole line.
-  if (written > 0 && ::ftruncate(descriptor_.get(), what.st_size) != 0)
-    throw api_error("system", std::generic_category().message(error),
-                    action + " (and its last line is torn)");
-  throw api_error("system", std::generic_category().message(error), action);
+  const bool torn = written > 0 && ::ftruncate(descriptor_.get(), what.st_size) != 0;
+  errno = error;
+  check_written(-1, torn ? action + " (and its last line is torn)" : action);
 }
 
 void store::add(const point& one, const std::vector<metric_name>& metrics, const std::string& method,
@@ -155,7 +155,7 @@ void store::finish(const result& one) {
     way.needs("key", short_key(one.point));
     way.needs("result", one);
   }));
-  check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
+  check_written(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 
 void store::end(std::string_view why, std::string_view reason) {
@@ -163,7 +163,7 @@ void store::end(std::string_view why, std::string_view reason) {
     way.needs("why", why);
     way("reason", reason);
   }));
-  check_errno(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
+  check_written(sync() ? 0 : -1, fmt::format("making the store '{}' durable", file_.string()));
 }
 
 void store::seal() {

@@ -73,13 +73,13 @@ class store {
   // Opens `file` for this process alone and makes the header durable. An existing store is refused, or, to
   // resume, repaired and read; then its machine and settings must be the header's. Throws usage_error
   // (exists; another writer; no store; one of another schema; another machine or other settings; cannot be
-  // created), api_error when writing fails.
+  // created), write_error when writing fails.
   store(const std::filesystem::path& file, const store_header& header, if_exists policy = if_exists::refuse);
 
   // What earlier commands wrote; empty in a new store.
   const store_contents& before() const { return before_; }
 
-  // Appends. A failed write throws api_error, and the store ends at the last whole line. The samples of a
+  // Appends. A failed write throws write_error, and the store ends at the last whole line. The samples of a
   // point are the values of these metrics (by name, unit and direction), taken by `method`.
   void add(const point&, const std::vector<metric_name>&, const std::string& method, const sample&);
   void finish(const result&);  // the point is done, whatever its status; durable on return

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "src/harness/runner.hpp"
+#include "src/results/files/atomic_file.hpp"
 #include "src/results/files/result_file.hpp"
 #include "src/studies/barriers/barrier_points.hpp"
 #include "tests/unit/barriers/made_up_variant.hpp"
@@ -353,7 +354,7 @@ TEST(outputs, are_written_each_although_another_cannot_be) {
   run.asked.store = (run.folder.path() / "r.jsonl").string();
   run.open();
   run.written.replace(run.measure());
-  EXPECT_THROW(run.written.write("complete"), api_error);
+  EXPECT_THROW(run.written.write("complete"), write_error);
   EXPECT_NE(test::content_of(run.asked.forms["csv"]).find("scripted"), std::string::npos);
   EXPECT_TRUE(read_store(run.asked.store).complete);
 }

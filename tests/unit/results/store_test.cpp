@@ -406,7 +406,7 @@ TEST(store, a_device_that_is_full_is_found_at_the_header_and_never_tears_a_line)
     if (::setrlimit(RLIMIT_FSIZE, &tiny) != 0) ::_exit(9);
     try {
       store out(folder / "header.jsonl", a_header());
-    } catch (const api_error&) { ::_exit(0); } catch (...) {
+    } catch (const write_error&) { ::_exit(0); } catch (...) {
     }
     ::_exit(1);
   }
@@ -423,7 +423,7 @@ TEST(store, a_device_that_is_full_is_found_at_the_header_and_never_tears_a_line)
     try {
       store out(file, a_header());
       for (int members = 1; members < 1000; ++members) write_whole(out, a_result(members));
-    } catch (const api_error&) { ::_exit(0); } catch (...) {
+    } catch (const write_error&) { ::_exit(0); } catch (...) {
     }
     ::_exit(1);
   }
