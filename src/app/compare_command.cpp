@@ -112,9 +112,20 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
   return static_cast<int>(exit_code::all_waived);
 }
 
-// The reference of the same kind of machine that has most points in common with these results.
-std::vector<result_file> reference_for(const result_file& now) {
+// The reference of the same kind of machine that has most points in common with these results. One that is
+// itself of a run that is judged says nothing of it.
+std::vector<result_file> reference_for(const std::vector<result_file>& judged) {
+  const auto& now = judged.front();
   auto known = references_for(now.document.machine, now.name);
+  std::erase_if(known.alike, [&](const result_file& file) {
+    return std::ranges::any_of(judged,
+                               [&](const auto& f) { return are_of_one_run(file.document, f.document); });
+  });
+  if (known.alike.empty())
+    throw usage_error(
+        fmt::format("{} is itself the reference for this kind of machine: there is none of another run "
+                    "to hold it against; accepted: results of another run",
+                    now.name));
   const auto in_common = [&](const result_file& file) {
     return compare(std::span(&file.document, 1), std::span(&now.document, 1)).points.size();
   };
@@ -130,12 +141,22 @@ std::vector<result_file> reference_for(const result_file& now) {
   return best;
 }
 
+// Of files that are no two measurements, which a comparison takes them for.
+void tell_of_one_run(const std::vector<result_file>& base, const std::vector<result_file>& now) {
+  std::vector<const result_file*> all;
+  for (const auto* side : {&base, &now})
+    for (const auto& file : *side) all.push_back(&file);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (are_of_one_run(all[j]->document, all[i]->document))
+        tell("note: {} and {} are of the same run\n", one_line(all[j]->name), one_line(all[i]->name));
+}
+
 }  // namespace
 
 int compare_command(const options& asked) {
   auto now = read_side("NEW", asked.files.back(), asked.where);
-  auto base =
-      asked.reference ? reference_for(now.front()) : read_side("BASE", asked.files.front(), asked.where);
+  auto base = asked.reference ? reference_for(now) : read_side("BASE", asked.files.front(), asked.where);
   refuse_a_file_twice(base, now);
   const auto allowed = asked.across.value_or(asked.reference ? across::hosts : across::nothing);
   const auto& reference = base.front();
@@ -146,6 +167,7 @@ int compare_command(const options& asked) {
   const bool tables_only = !asked.pivot.by.empty();
   introduce("BASE", base, tables_only);
   introduce("NEW", now, tables_only);
+  if (!tables_only) tell_of_one_run(base, now);
   for (const auto& text : {likeness_of(reference.document.machine, now.front().document.machine).difference,
                            software_difference(reference.document.machine, now.front().document.machine,
                                                reference.document.settings, now.front().document.settings)})

@@ -24,6 +24,7 @@ measure() { # FILE-STEM OPTIONS...
       --store "$stem.jsonl" --json "$stem.json" "$@"
     cp "$stem.json" "$work/again.json"
     ends 0 "a file with its copy" "$mgsync" compare "$stem.json" "$work/again.json"
+    expect_text '^note: .*\.json and .*/again\.json are of the same run$' "$work/out"
     grep -q 'with too few batches' "$work/out" || return
   done
   fail "too few batches within 120 s"
@@ -32,6 +33,7 @@ measure() { # FILE-STEM OPTIONS...
 # Two runs of one machine, measured when it was quiet: nothing changed, and no gate is shut.
 ends 0 "two runs" "$mgsync" compare "$results/h100x1/reference-1.json.xz" "$results/h100x1/reference-3.json.xz" --fail-slower 10%
 expect_text '^0 slower, 0 faster, 12 without a difference shown' "$work/out"
+if grep -q 'of the same run' "$work/out"; then fail "two runs are taken for one"; fi
 expect_text '^gate --fail-slower 10%: passed' "$work/out"
 # Files of a side, in a folder of a reference's name, and one that is not there and came with mgsync.
 mkdir "$work/h100x1"
@@ -191,6 +193,12 @@ mkdir "$work/reference"
 cp "$results/h200x2/library.json.xz" "$work/reference"
 ends 2 "a machine without a reference" env MGSYNC_REFERENCE="$work/reference" "$mgsync" compare --reference "$results/h100x1/barriers.json.xz"
 expect_text 'there is no reference of the kind of machine .*; there are results of: 2 x NVIDIA H200' "$work/err"
+# A copy of a reference is not held against itself.
+cp "$results/h200x2/library.json.xz" "$work/copy.json.xz"
+ends 2 "the only reference" env MGSYNC_REFERENCE="$work/reference" "$mgsync" compare --reference "$work/copy.json.xz"
+expect_text 'copy.json.xz is itself the reference for this kind of machine.*; accepted: results of another run' "$work/err"
+"$mgsync" compare --reference "$work/copy.json.xz" >"$work/out" 2>"$work/err"
+expect_text '^BASE .*h200x2/(barriers|sweep).json.xz ' "$work/out"
 passed "compare --reference: normal, not normal, too little to tell, no reference"
 
 for wrong in 'compare' 'compare a' 'compare a b c' 'compare a b' 'merge' 'merge nowhere' 'compare a b --across planets' \

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -243,6 +244,16 @@ std::string_view word_of(change what, const metric_name& of) {
   case change::no_ratio: return "not above 0";
   }
   return "";
+}
+
+bool are_of_one_run(const json_document& a, const json_document& b) {
+  if (a.started != b.started || a.seed != b.seed || a.machine.mgsync != b.machine.mgsync) return false;
+  std::set<std::vector<double>> measured;
+  for (const auto& r : a.results)
+    if (r.has_metrics()) measured.insert(r.metrics.front().raw);
+  return std::ranges::any_of(b.results, [&](const result& r) {
+    return r.has_metrics() && measured.contains(r.metrics.front().raw);
+  });
 }
 
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,

@@ -80,6 +80,10 @@ struct comparison {
 comparison compare(std::span<const json_document> base, std::span<const json_document> now,
                    std::optional<double> noise = {});
 
+// Whether they have samples of one run of mgsync, so that they are no two measurements. Another file's name,
+// a part of the points, or other names of the machine make it no other run.
+bool are_of_one_run(const json_document&, const json_document&);
+
 struct gate {
   double limit = 0;            // what a point may be worse by, as a share
   bool allow_missing = false;  // points that BASE measured and NEW never tried do not shut it

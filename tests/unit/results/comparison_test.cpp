@@ -46,6 +46,23 @@ int how_often(change what, double base_us, double new_us, double process_shift, 
   return count;
 }
 
+TEST(comparison, knows_files_of_one_run) {
+  auto one = document_of({measured(hub, 2), measured(inbox, 3, 2)});
+  one.started = "2026-01-31T12:00:00Z";
+  one.seed = 7;
+  auto part = one, again = one, later = one;
+  part.results.pop_back();
+  part.machine.host = "another name";
+  EXPECT_TRUE(are_of_one_run(one, part));
+  EXPECT_TRUE(are_of_one_run(part, one));
+  later.started = "2026-01-31T12:00:01Z";
+  EXPECT_FALSE(are_of_one_run(one, later));
+  again.results = {measured(hub, 2, 3), measured(inbox, 3, 4)};  // another node, in the same second
+  EXPECT_FALSE(are_of_one_run(one, again));
+  part.results.clear();
+  EXPECT_FALSE(are_of_one_run(one, part));
+}
+
 // Seven processes a side: a tenth more at one of two points, which the correction for two leaves shown.
 TEST(comparison, a_row_for_each_subject_says_which_points_are_worse) {
   std::vector<json_document> base, now;
