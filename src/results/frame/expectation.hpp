@@ -44,6 +44,9 @@ struct judgement {
 void expect(expectations&, std::string text, std::string bound, const std::vector<input>&,
             const std::function<judgement(std::span<const double>)>& judge);
 
+// With so many decimals, or as many more as show on which side of `limit` it lies: "0.1003" beside 0.1.
+std::string shown_beside(double limit, double value, int decimals);
+
 // Whether `value` differs from `of` by at most this share of `of`.
 inline bool is_within(double value, double of, double share) { return std::abs(value / of - 1) <= share; }
 

@@ -1,7 +1,10 @@
 #include "src/results/frame/figure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+
+#include <fmt/format.h>
 
 #include "src/results/values/result.hpp"
 
@@ -19,6 +22,16 @@ void heat_map::add(std::string row, const std::vector<const result*>& line) {
     found.push_back(r == nullptr ? std::nullopt : std::optional(r->metrics.front().median));
     from.push_back(r == nullptr ? "" : short_key(r->point));
   }
+}
+
+std::string shown_beside(double limit, double value, int decimals) {
+  constexpr int most = 12;
+  const auto is_seen = [&] {
+    const double ten = std::pow(10, decimals);
+    return (std::round(value * ten) / ten > limit) == (value > limit);
+  };
+  while (decimals < most && !is_seen()) ++decimals;
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 void expect(expectations& all, std::string text, std::string bound, const std::vector<input>& inputs,

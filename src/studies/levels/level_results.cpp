@@ -209,10 +209,11 @@ repetition compare_runs(std::span<const result> all, unsigned first, unsigned se
     if (t.asked.modes)
       found.expectations.push_back({name + ": the modes of the raw samples in two runs", "equal",
                                     fmt::format("{} of {} points", t.modes, t.points), t.modes == t.points});
-    found.expectations.push_back(
-        {name + ": slopes of two runs", fmt::format("within {:g} %", 100 * t.asked.slope),
-         fmt::format("{} of {} points, {:.2f} % at most", t.slopes, t.points, 100 * t.worst),
-         t.slopes == t.points});
+    found.expectations.push_back({name + ": slopes of two runs",
+                                  fmt::format("within {:g} %", 100 * t.asked.slope),
+                                  fmt::format("{} of {} points, {} % at most", t.slopes, t.points,
+                                              shown_beside(100 * t.asked.slope, 100 * t.worst, 2)),
+                                  t.slopes == t.points});
   }
   return found;
 }

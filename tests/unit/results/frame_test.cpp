@@ -189,6 +189,15 @@ TEST(expectations, of_missing_inputs_say_why_they_cannot_be_judged) {
   EXPECT_EQ(why_not(two), "its values are missing");
 }
 
+TEST(expectations, show_on_which_side_of_a_limit_a_value_lies) {
+  EXPECT_EQ(shown_beside(0.1, 0.05, 2), "0.05");
+  EXPECT_EQ(shown_beside(0.1, 0.1, 2), "0.10");
+  EXPECT_EQ(shown_beside(0.1, 0.099, 2), "0.10") << "not beyond";
+  EXPECT_EQ(shown_beside(0.1, 0.1003, 2), "0.1003");
+  EXPECT_EQ(shown_beside(1, 1.94, 2), "1.94");
+  EXPECT_EQ(shown_beside(1, 0.9999999999999, 0), "1");
+}
+
 TEST(lines, are_fitted_and_followed) {
   const auto line = fit_line(std::vector{1.0, 2.0, 3.0}, std::vector{12.0, 14.0, 16.0});
   EXPECT_NEAR(line.slope, 2, 1e-12);
