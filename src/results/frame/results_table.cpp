@@ -234,7 +234,8 @@ std::vector<shown_column> columns_of(const section& all, const conditions& under
   const auto unit = all.measured == nullptr ? shown_unit{"median"} : unit_for(all, *all.measured);
   const int most = most_decimals_of(all, unit.factor);
   const auto number = [most, factor = unit.factor](const result& one, double metric::*value) {
-    if (!one.has_metrics()) return "-" + std::string(static_cast<std::size_t>(most), ' ');
+    if (!one.has_metrics() || !std::isfinite(one.metrics.front().*value))
+      return "-" + std::string(static_cast<std::size_t>(most), ' ');
     const metric& first = one.metrics.front();
     return aligned(first.*value * factor, decimals_of(first.median * factor), most);
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <sstream>
 
 #include "made_up_results.hpp"
@@ -118,6 +119,15 @@ TEST(table, of_a_row_of_numbers_only_the_first_title_is_whole) {
   one.metrics.front().name = "gradient_1";
   EXPECT_EQ(words_of(lines_of(format_table(std::vector{one})).at(1)),
             (words{"barrier", "gradient_1_us", "ci95", "min", "samples", "_2_us", "_16_us", "other_16_us"}));
+}
+
+TEST(table, has_a_dash_where_there_is_no_sample) {
+  auto one = between("mpi", 0.99, 1.03);
+  one.metrics.front().min = std::numeric_limits<double>::quiet_NaN();
+  one.samples.clear();
+  const auto row = words_of(lines_of(format_table(std::vector{one})).at(2));
+  EXPECT_EQ(row.at(row.size() - 2), "-");
+  EXPECT_EQ(row.back(), "0");
 }
 
 TEST(table, says_once_what_is_the_same_in_all_rows) {
