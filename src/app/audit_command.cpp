@@ -186,11 +186,11 @@ std::string summary(const totals& sum) {
     return fmt::format("nothing to judge: of {} none waits on memory in a loop that was recognized, or reads "
                        "the clock twice\n",
                        counted(sum.functions, "function"));
-  return fmt::format(
-      "{}, {} in {} that wait or read the clock, of {}. What has no finding is not thereby right: what is "
-      "looked for, and what not, is in docs/audit.md\n",
-      counted(sum.faults, "fault"), counted(sum.doubts, "doubt"), counted(sum.judged, "function"),
-      sum.functions);
+  return fmt::format("{}, {} in {} that {}, of {}. What has no finding is not thereby right: what is "
+                     "looked for, and what not, is in docs/audit.md\n",
+                     counted(sum.faults, "fault"), counted(sum.doubts, "doubt"),
+                     counted(sum.judged, "function"),
+                     sum.judged == 1 ? "waits or reads the clock" : "wait or read the clock", sum.functions);
 }
 
 // What the memory model says about each barrier that is written for `mgsync check`.

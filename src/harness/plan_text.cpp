@@ -73,12 +73,13 @@ std::string estimate(std::span<const study* const> studies, std::span<const meas
   for (const auto* s : studies) {
     const auto [points, seconds] = part_of(*s, all);
     if (studies.size() > 1)
-      text += fmt::format("  {:<12}{:>5} points, about {:.0f} s\n", s->name, points, seconds);
+      text += fmt::format("  {:<12}{:>5} {}, about {:.0f} s\n", s->name, points,
+                          points == 1 ? "point" : "points", seconds);
     whole.points += points;
     whole.seconds += seconds;
   }
-  return fmt::format("{} of {} points can run here, about {:.0f} s{}\n{}", whole.points, all.size(),
-                     whole.seconds, text.empty() ? "" : ":", text);
+  return fmt::format("{} of {} can run here, about {:.0f} s{}\n{}", whole.points,
+                     counted(all.size(), "point"), whole.seconds, text.empty() ? "" : ":", text);
 }
 
 std::string format_plan(std::span<const measurement> all, detail wanted) {

@@ -67,7 +67,8 @@ std::string to_text(const bar_chart& chart, const terminal& on) {
                         one.note.empty() ? "" : " ", one.note);
   }
   if (bars.size() < chart.bars.size())
-    text += fmt::format("  and {} more that take longer\n", chart.bars.size() - bars.size());
+    text += fmt::format("  and {} more that {} longer\n", chart.bars.size() - bars.size(),
+                        chart.bars.size() - bars.size() == 1 ? "takes" : "take");
   return text;
 }
 

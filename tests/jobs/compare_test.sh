@@ -142,6 +142,19 @@ expect_text 'tried in 205 cases: each came to an outcome' "$work/out"
 [ "$(wc -l <"$work/out")" -gt 50 ] || fail "show prints no tables of the study"
 passed "one report of all files, and a study's tables"
 
+# One pair of batches is one.
+ends 0 "verify" "$mgsync" --device host study verify --max-time 20ms --json "$work/verify.json"
+python3 - "$work/verify.json" <<'PYTHON' || fail "no verify of one batch"
+import json, sys
+document = json.load(open(sys.argv[1]))
+for one in document["results"]:
+    for metric in one["metrics"].values():
+        metric["raw"] = metric["raw"][:1]
+json.dump(document, open(sys.argv[1], "w"), indent=1)
+PYTHON
+ends 0 "show of one pair" "$mgsync" show "$work/verify.json"
+expect_text 'by 1 pair of batches' "$work/out"
+
 # A gate that is shut: the same file with latencies of a nanosecond as the base, which no busy machine's spread reaches.
 python3 - "$work/a.json" "$work/fast.json" <<'PYTHON' || fail "no faster base"
 import json, sys

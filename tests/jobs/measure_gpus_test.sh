@@ -17,7 +17,7 @@ cat >"$work/bin/mgsync" <<SHIM
 #!/bin/bash
 case \$1 in topology | merge | accept) exit 0 ;; esac
 said=\$("$mgsync" "\$@" --dry-run --topology "$root/docs/results/h200x\$GPUS/h200x\$GPUS.machine" 2>&1) || { echo "\$said" | tail -3; exit 1; }
-grep -Eq '^[1-9][0-9]* of [0-9]+ points can run here' <<<"\$said" || { echo "nothing can run: \$*"; exit 1; }
+grep -Eq '^[1-9][0-9]* of [0-9]+ points? can run here' <<<"\$said" || { echo "nothing can run: \$*"; exit 1; }
 for word; do [ "\$last" = --json ] && echo "\$(basename "\$word" .json)" >>"$work/parts"; last=\$word; done
 SHIM
 chmod +x "$work"/bin/*

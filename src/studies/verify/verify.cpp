@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/units.hpp"
 #include "src/harness/code_checker.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/harness/methods/slope.hpp"
@@ -184,8 +185,8 @@ void evaluate_host(std::span<const result> all, evaluation& e) {
     add_doubts(doubts, multiply->doubts);
     e.sentences.push_back(fmt::format(
         "A dependent multiplication of 64 bits takes {:.3f} times as long as a dependent addition "
-        "({:.3f} to {:.3f} by {} pairs of batches); on x86 it takes 3 cycles against 1.{}",
-        median(ratios), within.low, within.high, ratios.size(),
+        "({:.3f} to {:.3f} by {} of batches); on x86 it takes 3 cycles against 1.{}",
+        median(ratios), within.low, within.high, counted(ratios.size(), "pair"),
         doubts.empty() ? "" : fmt::format(" That means little: {}.", words_of(doubts))));
   }
   table t{{"host-chains", "Chains on a host thread, by the host's clock"},

@@ -43,6 +43,13 @@ TEST(bars_text, is_never_wider_than_100_columns_and_tells_how_many_it_left_out) 
   }
 }
 
+TEST(bars_text, one_that_it_left_out_is_one) {
+  auto chart = three();
+  while (chart.bars.size() < 17) chart.bars.push_back({.name = "x", .parts = {5}});
+  EXPECT_NE(report::to_text(chart, {.columns = 80}).find("  and 1 more that takes longer\n"),
+            std::string::npos);
+}
+
 TEST(bars_text, sentences_are_broken_in_a_window_only) {
   evaluation e;
   e.sentences.push_back("One word after the other, until the line of sixty columns is full, and so on; " +
