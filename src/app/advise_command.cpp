@@ -165,19 +165,18 @@ int advise_command(const options& asked) {
   if (asked.device == "gpu" && !of_gpus)
     throw usage_error(fmt::format("--device gpu: {}; accepted: host, auto",
                                   report::what_there_is(results, barriers::facts_of)));
-  // What another model takes is no answer for this one.
-  std::set<std::string> models;
+  // What another model takes is no answer for this one. A machine may have GPUs of several.
+  std::set<std::string> kinds;
   for (const auto& file : known.measured) {
     const auto& machine = file.document.machine;
-    if (of_gpus && asked.device != "host") {
-      for (const auto& gpu : machine.gpus) models.insert(gpu.name);
-    } else {
-      models.insert(machine.cpu_model);
-    }
+    std::set<std::string> models;
+    for (const auto& gpu : machine.gpus) models.insert(gpu.name);
+    if (!of_gpus || asked.device == "host") models = {machine.cpu_model};
+    if (!models.empty()) kinds.insert(fmt::format("{}", fmt::join(models, " and ")));
   }
-  if (models.size() > 1)
+  if (kinds.size() > 1)
     throw usage_error(fmt::format("these files are of different machines ({}); accepted: files of one kind",
-                                  fmt::join(models, "; ")));
+                                  fmt::join(kinds, "; ")));
   step.device = of_gpus && asked.device != "host" ? topology::device::gpu : topology::device::host;
   int largest = 1;
   for (const auto& r : results)

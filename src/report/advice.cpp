@@ -166,8 +166,8 @@ void add_faster(advice& a) {
         leader->barrier, instead.size() == 1 ? "was" : "were", command_for(a.asked, leader->ranks, instead)));
 }
 
-// A sentence: by which barrier other warps, or the time between two calls, hide the work, where that was
-// measured beside about as much.
+// A sentence: which barrier the work hides, as other warps do it or as it stands between two calls, where
+// that was measured beside about as much.
 void add_hiding(advice& a, std::span<const result> all, facts_of_point facts_of) {
   const auto& best = a.barriers.front();
   const auto* hides =

@@ -33,8 +33,9 @@ std::string sentence_of(const recorder_cost& c) {
   const auto both = fmt::format("a round takes {:.0f} ns with the recorder and {:.0f} ns without",
                                 c.with_us * 1e3, c.without_us * 1e3);
   if (!c.is_decidable()) return both + ", of too few batches to say how much that is";
-  return fmt::format("{} ({}, {} to {} with {:.0f} % confidence)", both, percent(c.relative.estimate),
-                     percent(c.relative.low), percent(c.relative.high), 100 * c.relative.confidence);
+  return fmt::format("{} ({} by pairs of batches, {} to {} with {:.0f} % confidence)", both,
+                     percent(c.relative.estimate), percent(c.relative.low), percent(c.relative.high),
+                     100 * c.relative.confidence);
 }
 
 std::string_view word_of(const recorder_cost& c) {
