@@ -1,6 +1,7 @@
 #include "src/app/commands.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 
 #include <fmt/format.h>
@@ -55,15 +56,22 @@ std::vector<json_document> documents_of(std::vector<result_file>& files) {
   return documents;
 }
 
-// Throws usage_error where a file is named twice, as it is not the result of two processes.
-void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector<result_file>& now) {
+// Calls it with every two files of both sides, the earlier one first.
+void of_every_two(const std::vector<result_file>& base, const std::vector<result_file>& now,
+                  const std::function<void(const result_file&, const result_file&)>& tell_of) {
   std::vector<const result_file*> all;
   for (const auto* side : {&base, &now})
     for (const auto& file : *side) all.push_back(&file);
   for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (all[i]->name == all[j]->name)
-        throw usage_error(fmt::format("{} is named twice: name files of runs of their own", all[i]->name));
+    for (std::size_t j = 0; j < i; ++j) tell_of(*all[j], *all[i]);
+}
+
+// Throws usage_error where a file is named twice, as it is not the result of two processes.
+void refuse_a_file_twice(const std::vector<result_file>& base, const std::vector<result_file>& now) {
+  of_every_two(base, now, [](const auto& one, const auto& other) {
+    if (one.name == other.name)
+      throw usage_error(fmt::format("{} is named twice: name files of runs of their own", other.name));
+  });
 }
 
 int judge(const comparison& compared, double limit, bool allow_missing, const std::vector<result_file>& now) {
@@ -143,13 +151,10 @@ std::vector<result_file> reference_for(const std::vector<result_file>& judged) {
 
 // Of files that are no two measurements, which a comparison takes them for.
 void tell_of_one_run(const std::vector<result_file>& base, const std::vector<result_file>& now) {
-  std::vector<const result_file*> all;
-  for (const auto* side : {&base, &now})
-    for (const auto& file : *side) all.push_back(&file);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (are_of_one_run(all[j]->document, all[i]->document))
-        tell("note: {} and {} are of the same run\n", one_line(all[j]->name), one_line(all[i]->name));
+  of_every_two(base, now, [](const auto& one, const auto& other) {
+    if (are_of_one_run(one.document, other.document))
+      tell("note: {} and {} are of the same run\n", one_line(one.name), one_line(other.name));
+  });
 }
 
 }  // namespace

@@ -173,14 +173,13 @@ void add_hiding(advice& a, std::span<const result> all, facts_of_point facts_of)
   const auto* hides =
       least(where(all,
                   [&](const result& r) {
-                    auto idle = r;
-                    idle.point.remove(axes::work);
                     const double work = r.point.number(axes::work).value_or(0);
+                    if (!(work > 0) || std::abs(std::log(work / a.asked.work_us)) >= std::log(1.5) ||
+                        !is_idle_barrier(r, a.asked) || r.point.members != a.asked.members ||
+                        shape_of(r.point) != a.asked.shape || r.metrics.front().of_one_batch())
+                      return false;
                     const auto facts = facts_of(r.point);
-                    return work > 0 && std::abs(std::log(work / a.asked.work_us)) < std::log(1.5) &&
-                           is_usable(idle, a.asked, facts_of) && r.point.members == a.asked.members &&
-                           shape_of(r.point) == a.asked.shape && !facts.by_host && !facts.call.empty() &&
-                           !r.metrics.front().of_one_batch();
+                    return !facts.by_host && !facts.call.empty();
                   }),
             median_of);
   if (hides == nullptr || !(hides->metrics.front().ci95_high < best.low)) return;

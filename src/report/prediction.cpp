@@ -268,11 +268,14 @@ std::optional<prediction> predict_one(std::span<const result> results, const std
 
 }  // namespace
 
+bool is_idle_barrier(const result& r, const step& asked) {
+  return r.point.study == default_study && !r.orders_less() && r.point.device == asked.device &&
+         r.has_metrics() && r.verdict.passed && r.metrics.front().median > 0 &&
+         r.metrics.front().unit == "us" && is_plain(r.point);
+}
+
 bool is_usable(const result& r, const step& asked, facts_of_point facts_of) {
-  if (r.point.study != default_study || r.orders_less() || r.point.device != asked.device ||
-      !r.has_metrics() || !r.verdict.passed || !(r.metrics.front().median > 0))
-    return false;
-  if (r.metrics.front().unit != "us" || !is_plain(r.point)) return false;
+  if (!is_idle_barrier(r, asked)) return false;
   const double work = r.point.number(axes::work).value_or(0);
   return work == 0 || (asked.work_us > 0 && std::abs(std::log(work / asked.work_us)) < std::log(3) &&
                        facts_of(r.point).by_host);

@@ -60,8 +60,10 @@ struct refusal {
 std::vector<prediction> predict(std::span<const result>, const step&, facts_of_point,
                                 std::vector<refusal>* refused = nullptr);
 
-// Whether a prediction may use this result. For barriers that the host drives it must have the step's work,
-// because launches overlap with work.
+// Whether it is of a barrier of the step's device that passed its check beside no load, whatever its work.
+bool is_idle_barrier(const result&, const step&);
+// Whether a prediction may use this result, which is of such a barrier. For barriers that the host drives it
+// must have the step's work, because launches overlap with work.
 bool is_usable(const result&, const step&, facts_of_point);
 // The smallest shape of all usable results.
 std::optional<member_shape> smallest_shape(std::span<const result>, const step&, facts_of_point);
