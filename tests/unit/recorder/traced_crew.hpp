@@ -67,7 +67,7 @@ class traced_crew {
 
   struct lateness {
     unsigned member, block;
-    std::chrono::milliseconds by{};  // after all others have noted that they wait for this member alone
+    std::chrono::milliseconds by{};  // after each block 0 waits for this member alone (all_wait_for())
     bool comes = true;
     // Of three members of one block: the member behind comes so long after the third has noted that it waits
     // for these two.
@@ -126,13 +126,23 @@ class traced_crew {
  private:
   static constexpr unsigned words_of_line = algorithm::line_bytes / sizeof(std::uint32_t);
 
-  bool all_wait_for(unsigned late, std::uint32_t epoch) const {
+  // As block 0 of every member sees it: by its note, or where it is the late block, by its inbox.
+  bool all_wait_for(unsigned late, unsigned block, std::uint32_t epoch) const {
     for (unsigned m = 0; m < members_; ++m) {
       const wait_note& note = traces_[m].notes[0];
-      if (m != late && (get_shared(note.state) != wait_note::waits || get_shared(note.epoch) != epoch ||
-                        get_shared(note.missing) != std::uint64_t{1} << late))
+      if (m == late && block == 0) {
+        if (!all_told(late, epoch)) return false;
+      } else if (get_shared(note.state) != wait_note::waits || get_shared(note.epoch) != epoch ||
+                 get_shared(note.missing) != std::uint64_t{1} << late) {
         return false;
+      }
     }
+    return true;
+  }
+  bool all_told(unsigned member, std::uint32_t epoch) const {
+    const std::uint32_t* inbox = parts_[member] + algorithm::relay_layout{}.inbox(0) * words_of_line;
+    for (unsigned from = 0; from < members_; ++from)
+      if (from != member && get_shared(inbox[from]) != epoch) return false;
     return true;
   }
   void work(unsigned member, unsigned block) {
@@ -145,7 +155,7 @@ class traced_crew {
       ++epoch;
       if (late.member == member && late.block == block) {
         if (!late.comes) return;
-        while (!all_wait_for(member, epoch) && !ends_) sched_yield();
+        while (!all_wait_for(member, block, epoch) && !ends_) sched_yield();
         std::this_thread::sleep_for(late.by);
       }
       if (late.next_by.count() != 0 && member == (late.member + 1) % members_) {
