@@ -109,15 +109,19 @@ void draw_uncertainty(canvas& on, const merged_row& row, const timeline& t, cons
     }
 }
 
-// Returns its lower end.
+// Ends at the edge, without its right bar, where the uncertainty is longer than the picture. Returns its
+// lower end.
 double draw_bracket(canvas& on, const timeline& t, const time_axis& across, double low, double left,
                     double y) {
-  const double wide = across.at(low + t.uncertainty) - across.at(low);
-  on.line(left, y, left + wide, y, "mg-error");
-  for (const double x : {left, left + wide}) on.line(x, y - 4, x, y + 4, "mg-error");
+  constexpr double edge = picture_width - right_margin;
+  const double whole = left + across.at(low + t.uncertainty) - across.at(low);
+  const double right = whole <= edge ? whole : edge;
+  on.line(left, y, right, y, "mg-error");
+  on.line(left, y - 4, left, y + 4, "mg-error");
+  if (whole <= edge) on.line(right, y - 4, right, y + 4, "mg-error");
   const auto words = fmt::format("{} {}: no order is claimed within this", readable(t.uncertainty), t.unit);
-  const bool fits = left + wide + 8 + width_of(words, 6) <= picture_width;
-  on.text(fits ? left + wide + 8 : left, y + (fits ? 4 : 17), words, "mg-soft");
+  const bool fits = right + 8 + width_of(words, 6) <= picture_width;
+  on.text(fits ? right + 8 : left, y + (fits ? 4 : 17), words, "mg-soft");
   return y + (fits ? 14 : 28);
 }
 

@@ -87,6 +87,13 @@ TEST(svg, a_timeline_has_a_row_per_track_and_of_many_a_row_for_neighbours) {
   const auto text = to_svg(few);
   EXPECT_EQ(count(text, "mg-mark"), 3U);
   EXPECT_EQ(count(text, "no order is claimed"), 1U);
+  EXPECT_EQ(count(text, "class=\"mg-error\""), 3U);
+  for (const double longer : {1e3, 1e9}) {  // than the picture: no bar at its end
+    few.uncertainty = longer;
+    const auto open = to_svg(few);
+    EXPECT_EQ(count(open, "class=\"mg-error\""), 2U);
+    EXPECT_EQ(count(open, "x2=\"696.0\""), 1U);
+  }
   few.heading.caption = "A pass. The recorder is part of it.";
   EXPECT_NE(to_svg(few).find(">A pass. The recorder is part of it.</text>"), std::string::npos);
   EXPECT_EQ(to_svg(few, {.with_style = false}).find("The recorder"), std::string::npos) << "the page says it";
