@@ -133,9 +133,9 @@ int advise_command(const options& asked) {
       throw usage_error(
           "there is one member only here, which needs no barrier; name results files of another machine");
     if (step.members > all)
-      throw usage_error(fmt::format("{} members are asked for, and here are {}; accepted: results files of a "
+      throw usage_error(fmt::format("{} members are asked for, and here {} {}; accepted: results files of a "
                                     "machine that has so many, or as many as are here",
-                                    step.members,
+                                    step.members, all == 1 ? "is" : "are",
                                     has_gpus ? counted(seen.gpus.size(), "GPU")
                                              : counted(seen.allowed_cpus.size(), "hardware thread")));
     files = measure_here(asked, *folder, step.members == 0 ? std::min(all, 8) : step.members);

@@ -61,7 +61,7 @@ std::string driver_kind(const reference_point& one) {
 std::vector<const reference_point*> inside_kernels(std::vector<const reference_point*> from) {
   std::erase_if(from, [](const auto* one) {
     return one->facts && (static_cast<fact::driver>(one->facts->driver) != fact::driver::device ||
-                          static_cast<fact::scope>(one->facts->scope) < fact::scope::grid);
+                          !one->facts->joins_grids());
   });
   return from;
 }

@@ -108,6 +108,9 @@ struct facts {
   constexpr bool orders_less() const {
     return !joins_all() || (order != fact::order::both && order != fact::order::inside_nodes);
   }
+  // Whether it meets over at least a member's whole grid. What stays within a block or a cluster is another
+  // thing, even where the grid has one block.
+  constexpr bool joins_grids() const { return scope >= fact::scope::grid; }
   // The same subject where it meets over several nodes.
   constexpr facts over_nodes() const {
     auto all = *this;

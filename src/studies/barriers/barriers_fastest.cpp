@@ -59,8 +59,7 @@ struct ranking {
   }
 };
 
-// Joins the threads of a block or of a cluster, and not a member's whole grid.
-bool is_inside(const result& r) { return r.facts && r.facts->scope < fact::scope::grid; }
+bool is_inside(const result& r) { return r.facts && !r.facts->joins_grids(); }
 
 // The subjects to which no difference was shown.
 std::vector<std::string> ties_of(const result& of, const frame<result>& among) {
@@ -101,7 +100,6 @@ vendors_price beside_the_vendor(const std::vector<ranking>& shapes) {
   std::map<std::string, std::pair<frame<result>, frame<result>>>
       pairs;  // of a subject: it, and what is chosen
   for (const auto& one : shapes) {
-    // What is inside is not compared with a barrier of the grid, even where the grid has one block only.
     const auto* chosen = one.answer != nullptr ? one.answer : one.best;
     if (is_inside(*chosen)) continue;
     const auto same = chosen->point.members == 1 ? fact::scope::grid : fact::scope::node;

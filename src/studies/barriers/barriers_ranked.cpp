@@ -130,7 +130,7 @@ std::string beside_other_makers(const frame<result>& rows) {
   // Of each other maker the fastest over the same workers.
   const auto of_others = where(compared, [&](const result& r) {
     return r.facts && !r.facts->maker.empty() && r.facts->maker != answer->facts->maker &&
-           r.facts->scope >= std::min<fact::scope>(answer->facts->scope, fact::scope::grid);
+           (r.facts->joins_grids() || r.facts->scope >= answer->facts->scope);
   });
   const auto maker_of = [](const result& r) { return r.facts->maker; };
   std::vector<std::string> others;

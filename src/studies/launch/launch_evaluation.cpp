@@ -31,10 +31,9 @@ const result* fastest_barrier(std::span<const result> all, int members, const st
   return least(where(all,
                      [&](const result& r) {
                        return r.facts && !r.facts->call.empty() && !r.orders_less() &&
-                              r.facts->scope >= fact::scope::grid &&
-                              r.point.device == topology::device::gpu && r.point.members == members &&
-                              format_shape(r.point) == shape && r.has_metrics() &&
-                              !first_metric(r).of_one_batch() && r.verdict.passed &&
+                              r.facts->joins_grids() && r.point.device == topology::device::gpu &&
+                              r.point.members == members && format_shape(r.point) == shape &&
+                              r.has_metrics() && !first_metric(r).of_one_batch() && r.verdict.passed &&
                               (r.facts->driver == fact::driver::kernel_boundary) == ends_kernel &&
                               circumstances_of(r.point).empty();
                      }),
