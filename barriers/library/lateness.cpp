@@ -20,6 +20,7 @@ const library::wait_traces& traces_of(const library::barrier_flags& flags, unsig
 }  // namespace
 
 std::vector<grid_lateness> multi_grid::lateness(unsigned blocks_per_gpu) const {
+  const cuda::outside_of_captures apart;
   const auto& traces = traces_of(state_->flags, blocks_per_gpu);
   std::vector<grid_lateness> all(gpus());
   for (unsigned l = 0; l < local_gpus(); ++l) {
@@ -40,6 +41,7 @@ std::vector<grid_lateness> multi_grid::lateness(unsigned blocks_per_gpu) const {
 }
 
 std::vector<late_barrier> multi_grid::last_rounds(unsigned blocks_per_gpu, unsigned local) const {
+  const cuda::outside_of_captures apart;
   const wait_trace seen = traces_of(state_->flags, blocks_per_gpu).counted(state_->known(local));
   std::vector<late_barrier> rounds;
   for (unsigned i = seen.rounds - std::min(seen.rounds, wait_trace::most_rounds); i != seen.rounds; ++i) {

@@ -35,7 +35,12 @@ std::size_t multi_grid::flag_bytes(unsigned gpus, unsigned blocks_per_gpu) {
   return (most + library::part_alignment - 1) / library::part_alignment * library::part_alignment;
 }
 multi_grid::multi_grid(multi_grid&&) noexcept = default;
-multi_grid& multi_grid::operator=(multi_grid&&) noexcept = default;
+multi_grid& multi_grid::operator=(multi_grid&& other) noexcept {
+  if (this == &other) return *this;
+  const multi_grid old(std::move(*this));  // is destroyed as any other group, also after a reset of its GPUs
+  state_ = std::move(other.state_);
+  return *this;
+}
 multi_grid::~multi_grid() {
   if (!state_) return;
   const cuda::outside_of_captures apart;
@@ -116,16 +121,21 @@ const multi_grid_handle& multi_grid::team_handle(unsigned team, unsigned blocks_
 
 void multi_grid::set_timeout(std::chrono::nanoseconds timeout) { set_timeout(timeout, timeout); }
 void multi_grid::set_timeout(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_timeout) {
+  const cuda::outside_of_captures apart;
   const library::wait_bounds bounds{.of_a_wait = timeout, .of_the_first = first_timeout};
   if (const auto why = library::why_not_for(bounds); !why.empty()) throw usage_error(why);
   state_->flags.set_bounds(bounds);
   state_->bounds = bounds;
 }
 
-void multi_grid::abort(std::string_view why) noexcept { state_->flags.abort(why); }
+void multi_grid::abort(std::string_view why) noexcept {
+  const cuda::outside_of_captures apart;
+  state_->flags.abort(why);
+}
 
 group_status multi_grid::poll() const noexcept {
   if (state_->flags.given_up()) return group_status::lost;
+  const cuda::outside_of_captures apart;
   try {
     if (state_->lives.reset_since()) return group_status::lost;
     return state_->kernels_ended() ? group_status::done : group_status::at_work;
@@ -133,6 +143,7 @@ group_status multi_grid::poll() const noexcept {
 }
 
 void multi_grid::wait() {
+  const cuda::outside_of_captures apart;
   state_->lives.must_go_on();
   state_->wait_for_kernels();
   state_->listen();
@@ -140,6 +151,7 @@ void multi_grid::wait() {
 }
 
 void multi_grid::check() {
+  const cuda::outside_of_captures apart;
   state_->lives.must_go_on();
   if (state_->kernels_ended()) state_->listen();
   state_->check();
@@ -169,7 +181,12 @@ multi_grid_memory multi_grid::allocate(std::size_t bytes) {
 
 multi_grid_memory::multi_grid_memory(std::unique_ptr<owner> given) : owner_(std::move(given)) {}
 multi_grid_memory::multi_grid_memory(multi_grid_memory&&) noexcept = default;
-multi_grid_memory& multi_grid_memory::operator=(multi_grid_memory&&) noexcept = default;
+multi_grid_memory& multi_grid_memory::operator=(multi_grid_memory&& other) noexcept {
+  if (this == &other) return *this;
+  const multi_grid_memory old(std::move(*this));
+  owner_ = std::move(other.owner_);
+  return *this;
+}
 multi_grid_memory::~multi_grid_memory() {
   if (!owner_) return;
   const cuda::outside_of_captures apart;

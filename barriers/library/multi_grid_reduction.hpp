@@ -12,7 +12,7 @@
 
 namespace mgsync { inline namespace v1 {
 
-// Operations: any other functor of two values will do that is associative.
+// Operations: any other functor of two values will do that is associative and commutative.
 struct by_sum {
   template <class T>
   __device__ __forceinline__ T operator()(T a, T b) const {

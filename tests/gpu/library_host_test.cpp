@@ -316,18 +316,26 @@ TEST_P(host_side, a_thousand_replays_mixed_with_launches_pass) {
   for (const auto s : streams) EXPECT_EQ(cudaStreamDestroy(s), cudaSuccess);
 }
 
-// The capture of another thread, in the mode that forbids allocations everywhere, outlives what a group
-// makes.
+// The capture of another thread, in the mode that forbids allocations and queries everywhere, outlives what a
+// group makes and is asked.
 TEST(graphs, of_others_are_captured_undisturbed) {
   MGSYNC_NEEDS_GPUS(1);
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  multi_grid launched(first_gpus(1), 5s);
+  expect_sound(launched, 8, 64, way::mixed, 1, 10);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
   multi_grid grids(first_gpus(1), 5s);
   grids.prepare(leave_early_kernel(), 8, 64);
   const auto memory = grids.allocate(4096);
+  EXPECT_EQ(launched.poll(), group_status::done);
+  launched.set_timeout(4s);
+  launched.check();
+  launched.wait();
+  launched.abort("no reason");
+  EXPECT_THROW(launched.check(), aborted_error);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);

@@ -436,6 +436,9 @@ void the_gpu_is_reset(int process, const process_exchange&) {
     expect(cudaSetDevice(0) == cudaSuccess && cudaDeviceReset() == cudaSuccess, "the reset");
     expect(thrown_by([&] { sound(grids, 8, 1, 10); }) != "nothing", "the group throws");
     cudaGetLastError();
+    grids = multi_grid({0}, 5s);  // which destroys nothing of the old one
+    sound(grids, 8, 1, 10);
+    expect(cudaSetDevice(0) == cudaSuccess && cudaDeviceReset() == cudaSuccess, "a second reset");
   }
   cudaGetLastError();
   multi_grid again({0}, 5s);

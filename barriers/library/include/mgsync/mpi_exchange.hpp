@@ -7,7 +7,6 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +24,7 @@ namespace mgsync { inline namespace v1 {
 inline process_exchange mpi_exchange(MPI_Comm ranks,
                                      std::chrono::nanoseconds patience = std::chrono::minutes(5)) {
   const auto check = [](int status) {
-    if (status != MPI_SUCCESS) throw std::runtime_error("mgsync: MPI failed while exchanging handles");
+    if (status != MPI_SUCCESS) throw error("MPI failed while exchanging handles");
   };
   const auto free_it = [](MPI_Comm* own) {
     int ended = 0;
@@ -60,8 +59,7 @@ inline process_exchange mpi_exchange(MPI_Comm ranks,
   return [own, check, wait_for](const std::string& mine) {
     int ended = 0;
     MPI_Finalized(&ended);  // after MPI_Finalize any other call would abort the job
-    if (ended != 0)
-      throw std::runtime_error("MPI has ended: groups and their memory are to go before MPI_Finalize");
+    if (ended != 0) throw error("MPI has ended: groups and their memory are to go before MPI_Finalize");
     const MPI_Comm ranks_of_group = *own;
     int count = 0;
     check(MPI_Comm_size(ranks_of_group, &count));

@@ -272,9 +272,9 @@ class multi_grid_group_over : private Policy::verdict {
   // of them (by_sum, by_min, by_max, by_and, by_or). T: an integer or floating-point number of 32 or 64 bits.
   // The order of operations depends on the numbers of threads, blocks and GPUs alone (carrier.hpp): a sum of
   // floating-point numbers is the same to the bit in every thread, on every GPU and in every run. A kernel
-  // that calls it for more than a warp of each block takes 264 bytes of shared memory. All threads give one
-  // type and one `op`: blocks whose types differ in size wait in vain, and nobody tells of another
-  // difference.
+  // that calls it for more than a warp of each block takes 264 bytes of shared memory, of which one group of
+  // a block makes use at a time. All threads give one type and one `op`: blocks whose types differ in size
+  // wait in vain, and nobody tells of another difference.
   template <class T, class Op>
   __device__ __forceinline__ reduced<T> sync_reduce(T mine, Op op) {
     static_assert(Policy::words_of_lane == 1,
@@ -290,8 +290,7 @@ class multi_grid_group_over : private Policy::verdict {
     if (threads() > 32) value = algorithm::place_of_result<T>();
     return {passed, value};
   }
-  // The same of a yes or no: bit g of the value says whether a thread of the grid with rank g said yes (of
-  // more than 64 GPUs, the rank modulo 64).
+  // The same of a yes or no: bit g of the value says whether a thread of the grid with rank g said yes.
   __device__ __forceinline__ reduced<std::uint64_t> sync_ballot(bool yes) {
     return sync_reduce(static_cast<std::uint64_t>(yes) << grid_rank() % 64, by_or{});
   }

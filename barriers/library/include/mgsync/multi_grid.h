@@ -41,8 +41,9 @@ int mgsync_multi_grid_create(mgsync_multi_grid** made, const int* gpus, int coun
 typedef int (*mgsync_all_gather)(const void* mine, void* all, size_t bytes, void* context);
 
 /* A group of several processes, to which this one, number `process` of `processes`, brings `gpus`.
-   Collective, as are resize and a launch with a new number of blocks, reset and destroy: if one process is
-   refused, all are, with a message that names it. Only an invalid process number, gather or time-out is
+   Collective, as are resize and a launch with a new number of blocks, reset and, where memory is shared by
+   IPC, destroy: if one process is refused, all are, with a message that names it. `gather` and `context` must
+   outlive the group. Only an invalid process number, gather or time-out is
    refused in the calling process alone. */
 int mgsync_multi_grid_create_across(mgsync_multi_grid** made, const int* gpus, int count, int process,
                                     int processes, mgsync_all_gather gather, void* context,
@@ -78,9 +79,10 @@ int mgsync_multi_grid_wait(mgsync_multi_grid* grids);
 int mgsync_multi_grid_check(mgsync_multi_grid* grids);
 int mgsync_multi_grid_reset(mgsync_multi_grid* grids);
 
-/* May be called from any thread, at any time while the group lives. mgsync_multi_grid_poll() returns one of
-   the codes that follow. */
+/* May be called from any thread, at any time while the group lives; all other calls of a group by one thread
+   at a time. */
 int mgsync_multi_grid_abort(mgsync_multi_grid* grids, const char* why);
+/* mgsync_multi_grid_poll() returns one of these. */
 enum { MGSYNC_DONE = 0, MGSYNC_AT_WORK = 1, MGSYNC_LOST = 2, MGSYNC_NO_GROUP = -1 };
 int mgsync_multi_grid_poll(const mgsync_multi_grid* grids);
 int mgsync_multi_grid_set_timeout(mgsync_multi_grid* grids, double timeout_seconds,

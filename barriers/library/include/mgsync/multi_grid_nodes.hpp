@@ -8,9 +8,11 @@
 //
 // All of it is called by the thread that started MPI (the lowest thread level is enough), and by all
 // processes alike. Kernels wait at their first barrier until all processes are in wait(). Between nodes
-// execution is ordered, and memory only as carry() says. Errors are those of multi_grid.hpp. C++17, MPI.
+// execution is ordered, and memory only as carry() says. Errors are those of multi_grid.hpp; after one that
+// wait() throws, make another group: reset() of here() is of one node. C++17, MPI.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -30,27 +32,30 @@ namespace mgsync { inline namespace v1 {
 class multi_grid_nodes {
  public:
   // This process brings `gpus`, with `blocks_per_gpu` blocks in all kernels. Processes of one host name are
-  // on one node, or those of one group_options::node where that is given. Collective over `ranks`.
+  // on one node, or those of one group_options::node where that is given. Collective over `ranks`: if one
+  // process throws, all throw.
   multi_grid_nodes(const std::vector<int>& gpus, unsigned blocks_per_gpu, MPI_Comm ranks,
                    group_options options = {})
-      : gpus_(gpus), blocks_(blocks_per_gpu), options_(named(std::move(options))) {
-    const auto names = mpi_exchange(ranks)(options_.node);
+      : multi_grid_nodes(gpus, blocks_per_gpu, named(std::move(options))) {  // so that what is made here goes
+    const auto exchange = mpi_exchange(ranks);
+    const auto names = exchange(options_.node);
     int color = 0, rank = 0;
     MPI_Comm_rank(ranks, &rank);
     while (names[static_cast<std::size_t>(color)] != options_.node) ++color;  // the node's first process
     check(MPI_Comm_split(ranks, color, rank, &near_ranks_));
-    int near_rank = 0;
-    MPI_Comm_rank(near_ranks_, &near_rank);
-    options_.one_block_speaks = true;
-    here_ = std::make_unique<multi_grid>(gpus, near_rank, mpi_exchange(near_ranks_), options_);
-    if (here_->gpus() * blocks_per_gpu < 2) throw usage_error("a node of one block in all: take two or more");
-    here_->resize(blocks_per_gpu);
+    std::exception_ptr own;
+    std::string why;
+    try {
+      make_here();
+    } catch (const std::exception& failure) {
+      own = std::current_exception();
+      why = failure.what();
+    }
+    const auto all_why = exchange(why);
+    if (own) std::rethrow_exception(own);
+    for (std::size_t p = 0; p < all_why.size(); ++p)
+      if (!all_why[p].empty()) throw error("process " + std::to_string(p) + ": " + all_why[p]);
     count_grids(ranks, color);
-    for (const int gpu : gpus_) make_member(gpu);
-    void* words = nullptr;
-    check(
-        cudaHostAlloc(&words, node_words::bytes(local_gpus()), cudaHostAllocPortable | cudaHostAllocMapped));
-    words_.reset(static_cast<std::uint32_t*>(words));
     proxy_ = std::make_unique<node_proxy>(ranks, node_words{words_.get(), local_gpus()});
   }
   multi_grid_nodes(const multi_grid_nodes&) = delete;
@@ -135,6 +140,11 @@ class multi_grid_nodes {
   }
 
  private:
+  multi_grid_nodes(const std::vector<int>& gpus, unsigned blocks_per_gpu, group_options options)
+      : gpus_(gpus), blocks_(blocks_per_gpu), options_(std::move(options)) {
+    options_.one_block_speaks = true;
+  }
+
   struct device_kept {  // gives the caller its current GPU back
     device_kept() { cudaGetDevice(&before); }
     ~device_kept() { cudaSetDevice(before); }
@@ -150,10 +160,10 @@ class multi_grid_nodes {
   };
 
   static void check(int status) {
-    if (status != MPI_SUCCESS) throw std::runtime_error("mgsync: MPI failed while a group was made");
+    if (status != MPI_SUCCESS) throw error("MPI failed while a group was made");
   }
   static void check(cudaError_t status) {
-    if (status != cudaSuccess) throw std::runtime_error(std::string("mgsync: ") + cudaGetErrorString(status));
+    if (status != cudaSuccess) throw error(cudaGetErrorString(status));
   }
   static group_options named(group_options options) {
     char host[64] = {};
@@ -162,6 +172,19 @@ class multi_grid_nodes {
     return options;
   }
 
+  // What is of this node and of this process.
+  void make_here() {
+    int near_rank = 0;
+    MPI_Comm_rank(near_ranks_, &near_rank);
+    here_ = std::make_unique<multi_grid>(gpus_, near_rank, mpi_exchange(near_ranks_), options_);
+    if (here_->gpus() * blocks_ < 2) throw usage_error("a node of one block in all: take two or more");
+    here_->resize(blocks_);
+    for (const int gpu : gpus_) make_member(gpu);
+    void* words = nullptr;
+    check(
+        cudaHostAlloc(&words, node_words::bytes(local_gpus()), cudaHostAllocPortable | cudaHostAllocMapped));
+    words_.reset(static_cast<std::uint32_t*>(words));
+  }
   // Grids are counted by node, nodes in the order of their first processes.
   void count_grids(MPI_Comm ranks, int color) {
     struct {

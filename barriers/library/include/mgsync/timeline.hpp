@@ -1,10 +1,11 @@
 // What a kernel recorded by mgsync/timeline.cuh, as files that show it. For host code, C++17.
 //
-//     mgsync::kernel_timeline timeline({"load", "multiply"});     // what ids 0 and 1 are called
-//     for (const auto& warp : warps) timeline.add(warp);          // std::vector<mgsync::warp_events<64>>,
-//     copied back std::ofstream("recording.json") << timeline.recording();    // mgsync show recording.json
-//     [--svg picture.svg] std::ofstream("trace.json") << timeline.trace();            // ui.perfetto.dev,
-//     chrome://tracing
+//     mgsync::kernel_timeline timeline({"load", "multiply"});  // what ids 0 and 1 are called
+//     for (const auto& warp : warps) timeline.add(warp);       // copied back: warp_events<64>
+//     std::ofstream("recording.json") << timeline.recording();
+//     std::ofstream("trace.json") << timeline.trace();
+//
+// `mgsync show recording.json [--svg picture.svg]` shows the first, ui.perfetto.dev the second.
 //
 // Times are the SM's cycles, each SM's from its own first stamp, as SMs' counters share no zero; with the
 // GPU's timer stamped (event_buffer<4, 64, true>) they are ns on one axis, known to within two of its steps.
