@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/base/units.hpp"
 #include "topology/sources/gpu_state.hpp"
 
 namespace mgsync::topology {
@@ -80,16 +81,19 @@ void fewer_than_usual(std::vector<finding>& out, const machine& seen, std::span<
   }
 }
 
+bool is_of_model(const machine& a, const machine& b) {
+  return !a.gpus.empty() && !b.gpus.empty() && a.gpus.front().name == b.gpus.front().name;
+}
+
+// Where a reference has as many GPUs, a machine of so many is a kind of its own.
 void missing(std::vector<finding>& out, const machine& seen, std::span<const machine> references) {
-  for (const auto& other : references)
-    if (!seen.gpus.empty() && seen.gpus.size() < other.gpus.size() &&
-        seen.cores.size() == other.cores.size() && seen.gpus.front().name == other.gpus.front().name) {
-      out.push_back({"missing-gpus",
-                     fmt::format("{} shows {} GPUs; a node of its kind has {}.", seen.host, seen.gpus.size(),
-                                 other.gpus.size()),
-                     "dmesg (Xid 79), nvidia-smi -L, and the GPUs that the job asked for"});
-      return;
-    }
+  std::size_t most = 0;
+  for (const auto& other : references) {
+    if (!is_of_model(seen, other) || seen.cores.size() != other.cores.size()) continue;
+    if (other.gpus.size() == seen.gpus.size()) return;
+    most = std::max(most, other.gpus.size());
+  }
+  if (most > seen.gpus.size()) out.push_back(missing_gpus(seen, most));
 }
 
 void state(std::vector<finding>& out, const gpu& g, const gpu_health& now) {
@@ -120,11 +124,21 @@ void state(std::vector<finding>& out, const gpu& g, const gpu_health& now) {
 
 }  // namespace
 
+finding missing_gpus(const machine& seen, std::size_t usual) {
+  return {"missing-gpus",
+          fmt::format("{} shows {}; a node of its kind has {}.", seen.host,
+                      seen.gpus.empty() ? "no GPU" : counted(seen.gpus.size(), "GPU"), usual),
+          "dmesg (Xid 79), nvidia-smi -L, and the GPUs that the job asked for"};
+}
+
 std::vector<finding> find_faults(const machine& seen, std::span<const gpu_health> healths,
                                  std::span<const machine> references) {
   std::vector<finding> found;
   missing(found, seen, references);
-  fewer_than_usual(found, seen, references);
+  std::vector<machine> as_many;  // links and lanes are shared out in another way among other numbers of GPUs
+  for (const auto& other : references)
+    if (is_of_model(seen, other) && other.gpus.size() == seen.gpus.size()) as_many.push_back(other);
+  fewer_than_usual(found, seen, as_many);
   const bool some_correct = std::ranges::any_of(healths, [](const auto& h) { return h.ecc == true; });
   for (const auto& now : healths) {
     const auto g = std::ranges::find(seen.gpus, now.uuid, &gpu::uuid);

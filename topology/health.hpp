@@ -31,9 +31,13 @@ struct gpu_health {
 // Of all GPUs of this host; empty without NVML. Takes some milliseconds, and makes no context on any GPU.
 std::vector<gpu_health> gpu_healths();
 
+// "missing-gpus", of a machine of which others of its kind have `usual` GPUs.
+finding missing_gpus(const machine& seen, std::size_t usual);
+
 // What is wrong, with each GPU named: fewer GPUs, NVLinks, PCIe bandwidth or clock than the GPUs beside it or
-// than a reference of the same GPUs has, and what the healths say. Names: "missing-gpus", "fewer-links",
-// "fewer-lanes", "lower-clock", "memory-errors", "ecc-off", "slowed", "in-use". Pure.
+// than a reference of the same model of GPU has (of links, lanes and clocks: with as many), and what the
+// healths say. Names: "missing-gpus", "fewer-links", "fewer-lanes", "lower-clock", "memory-errors",
+// "ecc-off", "slowed", "in-use". Pure.
 std::vector<finding> find_faults(const machine&, std::span<const gpu_health>,
                                  std::span<const machine> references);
 

@@ -33,6 +33,7 @@
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
+#include "topology/description.hpp"
 #include "topology/health.hpp"
 
 namespace mgsync {
@@ -44,7 +45,8 @@ struct node {
   campaign_request request;  // of the points that may be measured
   std::vector<result_file> against;
   std::vector<topology::machine> machines;
-  std::string no_reference;  // why `against` is empty
+  std::size_t most_gpus = 0;  // of machines that are the same otherwise, where none has as many as this one
+  std::string no_reference;   // why `against` is empty
   bool has_gpus() const { return request.device == topology::device::gpu; }
   const topology::machine& seen() const { return views.front().seen; }
 };
@@ -80,39 +82,62 @@ node look_at_node(const options& asked) {
   if (!here.has_gpus()) here.request.machine.gpus.clear();
   const auto& machine = here.request.machine;
   if (asked.against.empty()) {
-    try {
-      auto known = references_for(machine, "this machine");
-      here.against = std::move(known.alike);
-      here.machines = std::move(known.machines);
-    } catch (const usage_error& error) { here.no_reference = error.what(); }
+    auto known = references_for(machine, "this machine");
+    here.against = std::move(known.alike);
+    here.machines = std::move(known.machines);
+    // A machine without any GPU may be meant to have none.
+    here.most_gpus = here.against.empty() && here.has_gpus() ? known.most_gpus : 0;
+    here.no_reference = known.why_none;
     return here;
   }
-  for (const auto name : split_at_commas(asked.against)) {
-    here.against.push_back(read_result_file(std::string(name)));
-    auto of_file = here.against.back().document.machine;
-    if (!here.has_gpus()) of_file.gpus.clear();
-    refuse_unless_alike(of_file, std::string(name), machine, "this machine",
-                        asked.across.value_or(across::hosts));
+  const auto allowed = asked.across.value_or(across::hosts);
+  std::optional<result_file> larger;
+  for (const auto named : split_at_commas(asked.against)) {
+    const std::string name(named);
+    if (name.ends_with(".machine")) {
+      here.machines.push_back(topology::read_description(read_text(name, "a machine description"), name));
+      continue;
+    }
+    auto file = read_result_file(name);
+    auto of_file = file.document.machine;
+    const bool of_gpus = std::ranges::any_of(
+        file.document.results, [](const result& r) { return r.point.device == topology::device::gpu; });
+    if (!here.has_gpus() && (asked.device == "host" || !of_gpus)) of_file.gpus.clear();
+    if (allowed != across::machines && has_more_gpus(of_file, machine)) {
+      here.most_gpus = std::max(here.most_gpus, of_file.gpus.size());
+      larger = std::move(file);
+      continue;
+    }
+    refuse_unless_alike(of_file, name, machine, "this machine", allowed);
+    here.against.push_back(std::move(file));
   }
+  if (larger && !here.against.empty())
+    refuse_unless_alike(larger->document.machine, larger->name, machine, "this machine", allowed);
+  if (!larger && here.against.empty())
+    here.no_reference = "--against names machine descriptions alone; accepted: with them files of --json";
   return here;
 }
 
-// What is wrong with the node before it is measured. Of host members nothing is: their machine is shared.
-std::vector<told_finding> wrong_with(const node& here) {
-  std::vector<told_finding> wrong;
-  if (!here.has_gpus()) return wrong;
+// Whether it tells how this process is bound, or what else runs here, and nothing of the node.
+bool is_of_this_process(const topology::finding& f, const topology::gpu_binding& binding) {
+  return f.name == "in-use" || f.name == "small-mask" || f.name == "wrong-node" ||
+         f.name == "gpus-per-task" || (f.name == "hidden-gpus" && binding.visible);
+}
+
+// What keeps the node from being measured. Of host members nothing does: their machine is shared.
+std::vector<told_finding> found_at(const node& here) {
+  std::vector<told_finding> found;
+  if (here.most_gpus > 0) found.push_back({topology::missing_gpus(here.seen(), here.most_gpus)});
+  if (!here.has_gpus()) return found;
   const std::set<std::string_view> matters{"hidden-gpus", "gpus-per-task", "lost-gpus",     "shared-gpu",
                                            "wrong-node",  "small-mask",    "no-peer-access"};
-  for (const auto& found : topology::find_problems(here.views, 0))
-    if (matters.contains(found.name)) wrong.push_back({found});
-  std::vector<topology::machine> alike;
-  for (const auto& m : here.machines)
-    if (m.gpus.size() == here.seen().gpus.size() && m.gpus.front().name == here.seen().gpus.front().name)
-      alike.push_back(m);
+  for (const auto& one : topology::find_problems(here.views, 0))
+    if (matters.contains(one.name)) found.push_back({one});
   const auto healths =
       here.seen().is_this_machine ? topology::gpu_healths() : std::vector<topology::gpu_health>{};
-  for (const auto& found : topology::find_faults(here.seen(), healths, alike)) wrong.push_back({found});
-  return wrong;
+  for (const auto& one : topology::find_faults(here.seen(), healths, here.machines))
+    if (here.most_gpus == 0 || one.name != "missing-gpus") found.push_back({one});
+  return found;
 }
 
 int members_of(const node& here, const reference_spread& known) {
@@ -341,7 +366,7 @@ acceptance record_of(const node& here) {
                     .kind = kind_of(here.request.machine),
                     .started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
                     .mgsync = version_with_commit,
-                    .findings = wrong_with(here)};
+                    .findings = found_at(here)};
   for (const auto& g : here.request.machine.gpus) record.gpus.push_back(g.uuid);
   return record;
 }
@@ -358,7 +383,11 @@ int accept_command(const options& asked) {
   const reference_spread known(documents);
   if (const auto found = too_few_cpus(here, known)) record.findings.push_back(*found);
   if (!record.findings.empty()) {
-    judge_unmeasured(record);
+    const auto is_of_node = [&](const told_finding& f) {
+      return !is_of_this_process(f, here.views.front().binding);
+    };
+    const auto others = std::ranges::stable_partition(record.findings, is_of_node);
+    judge_unmeasured(record, others.size() < record.findings.size());
     return ended(asked, std::move(record));
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);

@@ -125,6 +125,7 @@ int judge_this_node(const comparison& compared, double limit, const std::string&
 std::vector<result_file> reference_for(const std::vector<result_file>& judged) {
   const auto& now = judged.front();
   auto known = references_for(now.document.machine, now.name);
+  if (known.alike.empty()) throw usage_error(known.why_none);
   std::erase_if(known.alike, [&](const result_file& file) {
     return std::ranges::any_of(judged,
                                [&](const auto& f) { return are_of_one_run(file.document, f.document); });

@@ -65,16 +65,18 @@ references references_for(const machine_record& now, const std::string& whose) {
     }
     auto file = read_result_file(path.string());
     kinds.insert(kind_of(file.document.machine));
+    if (has_more_gpus(file.document.machine, now))
+      found.most_gpus = std::max(found.most_gpus, file.document.machine.gpus.size());
     if (likeness_of(file.document.machine, now).level != across::machines)
       found.alike.push_back(std::move(file));
   }
   if (kinds.empty())
-    throw usage_error("no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or "
-                      "compare with a file of a node that is known to be good");
-  if (found.alike.empty())
-    throw usage_error(fmt::format("there is no reference of the kind of machine that {} is of; there are "
-                                  "results of: {}. MGSYNC_REFERENCE names a folder with your own",
-                                  whose, fmt::join(kinds, "; ")));
+    found.why_none = "no reference results came with this mgsync: name their folder in MGSYNC_REFERENCE, or "
+                     "compare with a file of a node that is known to be good";
+  else if (found.alike.empty())
+    found.why_none = fmt::format("there is no reference of the kind of machine that {} is of; there are "
+                                 "results of: {}. MGSYNC_REFERENCE names a folder with your own",
+                                 whose, fmt::join(kinds, "; "));
   return found;
 }
 

@@ -14,13 +14,14 @@ namespace mgsync {
 struct references {
   std::vector<result_file> alike;           // of the same CPU, cores and GPUs, in the order of their names
   std::vector<topology::machine> machines;  // the machine descriptions (*.machine) beside them
+  std::size_t most_gpus = 0;                // where one is the same but for more GPUs: how many it has
+  std::string why_none{};  // a sentence that names the kinds that there are, if `alike` is empty
 };
 
 // "2 x NVIDIA H200, 32 cores of Intel(R) Xeon(R) Processor".
 std::string kind_of(const machine_record&);
 
-// Throws usage_error where there is none of this kind, naming the kinds that there are; `whose` is the file,
-// or "this machine".
+// `whose` is the file, or "this machine".
 references references_for(const machine_record&, const std::string& whose);
 
 // Throws usage_error for the first of these files that is not there although one of the same folder and name,

@@ -76,12 +76,47 @@ def faults():
     def one_cpu(machine):  # two GPUs, whose threads would share it
         machine["allowed_cpus"] = "3"
 
-    for change, what in ((one_cpu, "may use 1 core(s) (CPUs 3) for 2 members"), (fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
-                         (fewer_lanes, "GPU 0 has 31.5 GB/s of PCIe"), (far(0), "none of which is near its GPU 0"),
-                         (far(1), "none of which is near its GPU 1")):
+    for change, what in ((fewer_links, "GPU 1 has 17 active NVLinks; others of its kind have 18."), (fewer_links_everywhere, "GPU 0 has 12"),
+                         (fewer_lanes, "GPU 0 has 31.5 GB/s of PCIe")):
         out = accept("--dry-run", "--topology", described("h200x2/h200x2.machine", change), code=5)
         assert out.startswith("This node is not normal, and was not measured: ") and what in out and "Look further: " in out, out
         assert out.count("\n") == 1, out
+    # How this process is bound says nothing of the node.
+    for change, what in ((one_cpu, "may use 1 core(s) (CPUs 3) for 2 members"), (far(0), "none of which is near its GPU 0"),
+                         (far(1), "none of which is near its GPU 1")):
+        out = accept("--dry-run", "--topology", described("h200x2/h200x2.machine", change), code=4)
+        assert out.startswith("Whether this node is normal cannot be told: it was not measured. ") and what in out and "To change: " in out, out
+        assert out.count("\n") == 1, out
+
+
+def lost():
+    """A node with fewer GPUs than others of its kind has lost some, whatever it is held against."""
+    def without(count):
+        def change(machine):
+            machine["gpus"] = machine["gpus"][:count]
+            machine["links"] = []
+        return change
+
+    four, all_four = SOURCES / "docs/results/h200x4/barriers.json.xz", SOURCES / "docs/results/h200x4/h200x4.machine"
+    three, none = described("h200x4/h200x4.machine", without(3)), described("h200x4/h200x4.machine", without(0))
+    folder = work / "of-four"
+    folder.mkdir()
+    (folder / four.name).write_bytes(four.read_bytes())
+    for words, environment in ((("--against", four), {}), (("--against", f"{four},{all_four}"), {}), ((), {"MGSYNC_REFERENCE": str(folder)}), ((), {})):
+        out = accept("--dry-run", "--topology", three, *words, code=5, **environment)
+        assert "shows 3 GPUs; a node of its kind has 4." in out and out.count("\n") == 1 and out.count("shows 3") == 1, out
+    out = accept("--dry-run", "--topology", none, "--against", four, code=5)
+    assert "shows no GPU; a node of its kind has 4." in out, out
+    # A description beside the results tells of links, and stands for none of them.
+    def fewer_links_everywhere(machine):
+        for link in machine["links"]:
+            link["width"] = 12
+    weak = described("h200x4/h200x4.machine", fewer_links_everywhere)
+    accept("--dry-run", "--topology", weak, "--against", four, code=0)
+    out = accept("--dry-run", "--topology", weak, "--against", f"{four},{all_four}", code=5)
+    assert "GPU 0 has 12 active NVLinks" in out, out
+    said = accept("--dry-run", "--topology", all_four, "--against", all_four, code=2)
+    assert "accepted: with them files of --json" in said, said
 
 
 def made(base, times, doubts=()):
@@ -177,10 +212,10 @@ def refusals(base):
     allowed = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, allowed[:1])
     try:
-        said = accept("--device", "host", "--against", fast, code=5)
+        said = accept("--device", "host", "--against", fast, code=4)
     finally:
         os.sched_setaffinity(0, allowed)
-    assert "was not measured: " in said and f"may use 1 hardware thread (CPUs {allowed[0]}), and the reference has barriers of 2" in said, said
+    assert "it was not measured. " in said and f"may use 1 hardware thread (CPUs {allowed[0]}), and the reference has barriers of 2" in said, said
 
 
 def this_machine():
@@ -229,4 +264,5 @@ with tempfile.TemporaryDirectory() as folder:
     work = pathlib.Path(folder)
     plans()
     faults()
+    lost()
     this_machine()

@@ -262,12 +262,18 @@ void judge(acceptance& a, std::span<const acceptance_point> planned, const json_
                   beside(measured)));
 }
 
-void judge_unmeasured(acceptance& a) {
+void judge_unmeasured(acceptance& a, bool is_of_node) {
   std::vector<std::string> words;
   for (const auto& f : a.findings) words.push_back(f.what);
-  conclude(a, node_verdict_kind::wrong, exit_code::gate_shut,
-           fmt::format("This node is not normal, and was not measured: {} Look further: {}.",
-                       fmt::join(words, " "), a.findings.front().change));
+  const auto all = fmt::format("{}", fmt::join(words, " "));
+  const auto& change = a.findings.front().change;
+  if (is_of_node)
+    conclude(a, node_verdict_kind::wrong, exit_code::gate_shut,
+             fmt::format("This node is not normal, and was not measured: {} Look further: {}.", all, change));
+  else
+    conclude(a, node_verdict_kind::cannot_be_told, exit_code::all_waived,
+             fmt::format("Whether this node is normal cannot be told: it was not measured. {} To change: {}.",
+                         all, change));
 }
 
 void make_anonymous(acceptance& a) {

@@ -139,8 +139,10 @@ std::vector<suspect> suspects_of(std::span<const judged_point>);
 // measured of it. `why_short`: why the measurement may lack points; empty: it was complete.
 void judge(acceptance&, std::span<const acceptance_point> planned, const json_document& measured,
            const std::string& why_short = "");
-// The same where findings stand in the way of measuring.
-void judge_unmeasured(acceptance&);
+// The same where findings stand in the way of measuring. `is_of_node`: some are the node's own, and come
+// first; else they tell of the process that looks, or of what runs beside it, and the node's state is not
+// known.
+void judge_unmeasured(acceptance&, bool is_of_node);
 
 // The node's name and the UUIDs of its GPUs become hashes (--anonymous), in the sentences too.
 void make_anonymous(acceptance&);

@@ -71,6 +71,13 @@ likeness likeness_of(const machine_record& base, const machine_record& now) {
   return {};
 }
 
+bool has_more_gpus(const machine_record& base, const machine_record& now) {
+  auto as_many = base;
+  if (base.gpus.size() <= now.gpus.size()) return false;
+  as_many.gpus.resize(now.gpus.size());
+  return hardware_differences(as_many, now).empty();
+}
+
 void refuse_unless_alike(const machine_record& base, const std::string& base_name, const machine_record& now,
                          const std::string& now_name, across allowed) {
   const likeness found = likeness_of(base, now);

@@ -34,6 +34,9 @@ struct likeness {
 
 likeness likeness_of(const machine_record& base, const machine_record& now);
 
+// Whether `base` is a machine as `now` is, but with more GPUs, of the same model where `now` has any.
+bool has_more_gpus(const machine_record& base, const machine_record& now);
+
 // Throws usage_error when `now` differs from `base` by more than `allowed`; it names the difference and the
 // option that would allow it.
 void refuse_unless_alike(const machine_record& base, const std::string& base_name, const machine_record& now,

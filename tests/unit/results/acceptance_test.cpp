@@ -345,7 +345,7 @@ TEST(acceptance, findings_stand_before_measuring) {
   acceptance node;
   node.findings.push_back(
       {{"fewer-links", "GPU 1 has 17 active NVLinks; others of its kind have 18.", "nvidia-smi nvlink -s"}});
-  judge_unmeasured(node);
+  judge_unmeasured(node, true);
   EXPECT_EQ(node.exit_code, 5);
   EXPECT_EQ(
       node.sentence,
@@ -396,12 +396,26 @@ TEST(acceptance, its_record_is_read_in_any_layout_of_json) {
   EXPECT_FALSE(is_acceptance(R"({"schema": "mgsync-results/2", "command": "mgsync-accept/1"})"));
 }
 
+TEST(acceptance, what_runs_beside_it_says_nothing_of_the_node) {
+  acceptance node;
+  node.started = "2026-11-23T00:00:00Z";
+  node.findings.push_back({{"in-use", "GPU 0 is used by another process (process 7).", "end it"}});
+  judge_unmeasured(node, false);
+  EXPECT_EQ(node.exit_code, 4);
+  EXPECT_EQ(
+      node.sentence,
+      "Whether this node is normal cannot be told: it was not measured. GPU 0 is used by another process "
+      "(process 7). To change: end it.");
+  EXPECT_NE(to_junit(node).find("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\""), std::string::npos)
+      << to_junit(node);
+}
+
 TEST(acceptance_forms, escape_what_they_quote) {
   acceptance node;
   node.node = "a<b";
   node.started = "2026-11-23T00:00:00Z";
   node.findings.push_back({{"in-use", "GPU 0 is used by \"x\" & others.", "end it"}});
-  judge_unmeasured(node);
+  judge_unmeasured(node, true);
   const auto junit = to_junit(node);
   EXPECT_NE(junit.find("hostname=\"a&lt;b\""), std::string::npos) << junit;
   EXPECT_NE(junit.find("tests=\"1\" failures=\"1\""), std::string::npos) << junit;

@@ -75,6 +75,8 @@ TEST(health, names_missing_gpus) {
   EXPECT_EQ(sentences(with_switch(7), {}, {with_switch(8)}),
             list{"missing-gpus: box shows 7 GPUs; a node of its kind has 8."});
   EXPECT_EQ(sentences(with_switch(8), {}, {with_switch(7)}), list{});
+  EXPECT_EQ(sentences(with_switch(4), {}, {with_switch(4), with_switch(8)}), list{}) << "a kind of its own";
+  EXPECT_EQ(missing_gpus({.host = "box"}, 8).what, "box shows no GPU; a node of its kind has 8.");
 }
 
 TEST(health, tells_the_state_of_a_gpu) {
