@@ -99,8 +99,13 @@ run() {
   case $code in
     0) ;;
     138 | 140 | 143)
-      echo "$SLURM_JOB_NAME: ended early, what was measured is written; scontrol requeue $SLURM_JOB_ID goes on" ;;
-    *) echo "$SLURM_JOB_NAME: exit code $code (2: wrong use, 3: a barrier failed, 4: nothing ran here; see above)" ;;
+      if [ -s "$stem.jsonl" ]; then
+        echo "$SLURM_JOB_NAME: ended early, what was measured is written; scontrol requeue $SLURM_JOB_ID goes on"
+      else
+        echo "$SLURM_JOB_NAME: ended early, nothing is written; scontrol requeue $SLURM_JOB_ID begins again"
+      fi ;;
+    *) echo "$SLURM_JOB_NAME: exit code $code (2: wrong use, 3: a barrier failed, 4: nothing could be measured or judged," \
+      "5: slower than may be, or not normal; see above)" ;;
   esac
   # Killed before it could write its document, as mpirun's ranks are by scancel: the store has all of it.
   if [ "$code" -ne 0 ] && [ -s "$stem.jsonl" ] && [ "$(stat -c %Y "$stem.json" 2>/dev/null || echo 0)" -lt "$began" ]; then

@@ -8,7 +8,13 @@ $SB_MICRO_PATH/bin. In a configuration:
       modes: [{name: local, proc_num: 1}]
       parameters: {against: "/srv/good-1.json,/srv/good-2.json"}
 
-and as rules: `criteria: "lambda x: x > 1"`, `metrics: [mgsync-accept/.*_over_limit]`.
+and as a rule (3: a barrier failed, 5: not normal; 4, which cannot be told, is no fault of the node):
+
+    mgsync-accept:
+      function: value
+      categories: Node
+      criteria: "lambda x: x in (3, 5)"
+      metrics: [mgsync-accept/exit_code]
 """
 import json
 import os

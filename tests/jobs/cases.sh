@@ -98,7 +98,7 @@ PYTHON
   cp "$work/other.json" "$MGSYNC_REFERENCE"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/nowhere.json" -- "${options[@]}"
   ends_with 1 60 "acceptance without a baseline"
-  expect_text 'FAIL: no baseline .*there is no reference of the kind of machine .*MGSYNC_BASELINE=FILE,FILE,FILE' "$out"
+  expect_text 'UNKNOWN: no baseline .*there is no reference of the kind of machine .*MGSYNC_BASELINE=FILE,FILE,FILE' "$out"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/slow.json" -- "${options[@]}"
   ends_with 0 120 "acceptance of the node itself"
   expect_text '^Machine |^Host |cores' "$out"
@@ -108,16 +108,29 @@ PYTHON
   told_the_end "$job" 120
   if grep -q 'cannot be told: .* is beyond its limit' "$out"; then  # this machine is busy beside the test
     expect_code "$(exit_of "$job")" 4 "acceptance of a slow node that is busy"
+    expect_text '^mgsync-accept: UNKNOWN: n[123]' "$out"
+    expect_text 'exit code 4 \(.* 4: nothing could be measured or judged' "$out"
   else
     expect_code "$(exit_of "$job")" 5 "acceptance of a slow node"
     expect_text '^This node is not normal: slow: all 2 host members .*Look further: mgsync --device host --members 2 --backend openmp:runtime' "$out"
     expect_text '"verdict":"slow"' "$MGSYNC_RESULTS/nodes.jsonl"
+    expect_text '^mgsync-accept: FAIL: n[123]' "$out"
+    expect_text 'exit code 5 \(.* 5: slower than may be, or not normal' "$out"
   fi
-  expect_text '^mgsync-accept: FAIL' "$out"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/other.json" -- "${options[@]}"
   ends_with 2 60 "acceptance by a baseline of another machine"
   expect_text 'the CPU is .*, was another CPU|was another CPU' "$out"
+  expect_text '^mgsync-accept: UNKNOWN: n[123]' "$out"
+  # It has no store: nothing is written of one that was ended early.
+  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/slow.json" -- --device host --within 60s
+  wait_until "$long_s" grep -qs '^+ .* accept ' "$out" || fail "the acceptance does not begin within $long_s s"
+  sleep 2
+  scancel --signal=USR1 --batch "$job"
+  ends_with 138 60 "an acceptance that is warned of the time limit"
+  expect_text 'ended early, nothing is written; scontrol requeue [0-9]+ begins again' "$out"
+  if grep -q 'what was measured is written' "$out"; then fail "an acceptance says that a requeue goes on"; fi
   # What drains, on this machine and not as root's: a scontrol that writes down what it is asked.
+  export MGSYNC_SETTINGS=$work/no-settings
   mkdir "$work/bin"
   printf '#!/bin/sh\necho "$@" >>"%s"\n' "$work/drained" >"$work/bin/scontrol"
   for told in 3 5; do
@@ -136,6 +149,7 @@ PYTHON
   [ ! -e "$work/drained" ] || fail "a node without a baseline of its kind is drained"
   unset MGSYNC_BASELINE MGSYNC_REFERENCE
   MGSYNC=$mgsync "$MGSYNC_HOME/jobs/accept-prolog.sh" || fail "a node without GPUs stops a job"
+  unset MGSYNC_SETTINGS
   passed "acceptance: no baseline, passed, failed, another machine, drained"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What other people's node checks need of mgsync accept: the NHC check, the SuperBench plugin and the ReFrame test, each on the
-interface of the version that it names. Where Python has the real package it is used; else what stands here of it: the base
+"""What other people's node checks need of mgsync accept: the scripts that Slurm starts by itself, as it starts them; the NHC check,
+the SuperBench plugin and the ReFrame test, each on the interface of the version that it names. Where Python has the real package it is used; else what stands here of it: the base
 classes' attributes and the calls that they make, in their order. Usage: integrations_test.py MGSYNC SOURCES"""
 import importlib.util
 import json
@@ -8,19 +8,138 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 MGSYNC, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 
-# Of NHC 1.4.3: die() logs and ends the run with the code, dbg() says something where debugging is on.
+# Of NHC 1.4.3: die() logs, marks the node and ends the run with the code, dbg() says something where debugging is on.
 NHC = """
 function log() { echo "$*"; }
 function dbg() { echo "DEBUG: $*"; }
-function die() { local RET=$1; shift; log "ERROR:  nhc:  Health check failed:  $*"; exit "$RET"; }
+function mark() { echo "offline: $*"; }
+function die() {
+  local RET=$1
+  shift
+  log "ERROR:  nhc:  Health check failed:  $*"
+  eval mark "'$HOSTNAME'" "'$*'"
+  exit "$RET"
+}
 """
+
+
+def program(name, text):
+    file = work / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"#!/bin/bash\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def stuck():
+    """An mgsync that does not end when it is told to, and leaves a process that holds its stderr; and what it has written."""
+    note = work / "stuck.note"
+    note.unlink(missing_ok=True)
+    return program("stuck", f"""setsid sleep 40 >/dev/null &
+echo $$ $! >{note}
+trap '' TERM
+exec sleep 40"""), note
+
+
+def end_stuck(note):
+    for pid in map(int, note.read_text().split()):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def ran(script, *words, settings="", **environment):
+    """A script of jobs/ as Slurm starts it: with an environment of its own, a process group, and a pipe that is read to its end."""
+    (work / "mgsync.conf").write_text(settings)
+    program("bin/scontrol", f'echo "$@" >>{work}/drained')
+    (work / "drained").unlink(missing_ok=True)
+    began = time.monotonic()
+    process = subprocess.Popen([SOURCES / "jobs" / script, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               start_new_session=True, env={"MGSYNC_SETTINGS": str(work / "mgsync.conf"), **environment})
+    return process, began
+
+
+def ended(process, began, code, seconds=30):
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == code, (code, process.returncode, said)
+    assert time.monotonic() - began < seconds, (time.monotonic() - began, said)
+    drained = work / "drained"
+    return said, drained.read_text() if drained.exists() else ""
+
+
+def slurm():
+    told = work / "told"
+    sees = program("sees", f"""env >{told}
+echo "$@" >>{told}
+echo "a note" >&2
+[ -z "$CUDA_VISIBLE_DEVICES" ] || {{ echo "This node is not normal, and was not measured: CUDA shows 2 of 8 GPUs"; exit 5; }}
+echo "This node is normal: all" """)
+    path = f"PATH={work}/bin:$PATH\n"
+    # The job's GPUs are not the node's, and what Slurm does not hand on is in a file.
+    job = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": "n9", "CUDA_VISIBLE_DEVICES": "0,1"}
+    for script in ("accept-prolog.sh", "accept-drain.sh"):
+        settings = f"{path}MGSYNC={sees}\nMGSYNC_BASELINE=/srv/good.json\nMGSYNC_REFERENCE=/srv/known\n"
+        assert ended(*ran(script, settings=settings, **job), 0)[1] == "", script
+        seen = told.read_text()
+        assert "\nMGSYNC_REFERENCE=/srv/known\n" in "\n" + seen and re.search(r"(?m)^PATH=\S*/bin:", seen), (script, seen)
+    assert seen.endswith("accept --against /srv/good.json\n"), seen
+    # Slurm ends a health check, which it tells of no job, after a minute.
+    settings = f"{path}MGSYNC={sees}\n"
+    ended(*ran("accept-drain.sh", settings=settings, SLURMD_NODENAME="n9"), 0)
+    assert told.read_text().endswith("accept --reference --within 30s\n"), told.read_text()
+    ended(*ran("accept-drain.sh", settings=settings + "MGSYNC_WITHIN=20s\n", SLURMD_NODENAME="n9"), 0)
+    assert told.read_text().endswith("accept --reference --within 20s\n"), told.read_text()
+    real = shutil.which("timeout")
+    for environment, seconds in (({}, 300), (job, 300), ({"SLURMD_NODENAME": "n9"}, 50)):
+        program("bin/timeout", f'echo "$@" >{work}/limits; exec {real} "$@"')
+        ended(*ran("accept-drain.sh", settings=settings, **environment), 0)
+        assert f" {seconds} {sees} accept " in (work / "limits").read_text(), (environment, (work / "limits").read_text())
+    (work / "bin/timeout").unlink()
+    bad = program("bad", 'echo "This node is not normal: slow: GPU 3"; exit 5')
+    out, drained = ended(*ran("accept-drain.sh", settings=f"{path}MGSYNC={bad}\n", **job), 5)
+    assert drained == "update NodeName=n9 State=DRAIN Reason=mgsync: This node is not normal: slow: GPU 3\n", (out, drained)
+    unknown = program("unknown", 'echo "mgsync: there is no reference" >&2; exit 2')
+    out, drained = ended(*ran("accept-drain.sh", settings=f"{path}MGSYNC={unknown}\n", **job), 0)
+    assert out == "n9: cannot be told (exit code 2): mgsync: there is no reference\n" and not drained, (out, drained)
+    # What is stuck is ended, and keeps nobody waiting: nor does what it has started.
+    program("bin/timeout", f'words=("$@"); for i in "${{!words[@]}}"; do [ "${{words[i]}}" != 30 ] || words[i]=1; done; exec {real} "${{words[@]}}"')
+    for script in ("accept-prolog.sh", "accept-drain.sh"):
+        file, note = stuck()
+        assert ended(*ran(script, settings=f"{path}MGSYNC={file}\nMGSYNC_LIMIT=1\n", **job), 0, 20)[1] == "", script
+        end_stuck(note)
+    (work / "bin/timeout").unlink()
+    # Slurm ends the script's process group, and with it mgsync.
+    for script in ("accept-prolog.sh", "accept-drain.sh"):
+        file, note = stuck()
+        process, began = ran(script, settings=f"{path}MGSYNC={file}\n", **job)
+        while not note.exists() or not note.read_text():
+            assert time.monotonic() - began < 30, script
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        ours = int(note.read_text().split()[0])
+        while is_alive(ours):
+            assert time.monotonic() - began < 20, f"{script}: mgsync goes on"
+            time.sleep(0.05)
+        end_stuck(note)
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 def nhc():
@@ -29,8 +148,8 @@ def nhc():
     machine["links"][0]["width"] = 9
     broken.write_text(json.dumps(machine))
 
-    def check(line):
-        script = f"{NHC}\nMGSYNC={shlex.quote(MGSYNC)}\n. {shlex.quote(str(SOURCES / 'integrations/nhc/mgsync.nhc'))}\n{line} && echo passed\n"
+    def check(line, program_file=MGSYNC, more=""):
+        script = f"{NHC}\n{more}\nMGSYNC={shlex.quote(str(program_file))}\n. {shlex.quote(str(SOURCES / 'integrations/nhc/mgsync.nhc'))}\n{line} && echo passed\n"
         return subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
 
     good = check(f"check_mgsync_look --topology {SOURCES}/docs/results/h200x2/h200x2.machine")
@@ -39,6 +158,20 @@ def nhc():
     assert bad.returncode == 1 and "failed:  check_mgsync_look:  This node is not normal, and was not measured: GPU 0 has 9" in bad.stdout, bad
     unknown = check(f"check_mgsync_look --topology {SOURCES}/tests/machines/dgx-h100.machine")
     assert unknown.returncode == 0 and "DEBUG: check_mgsync_look:  cannot be told (exit code 2)" in unknown.stdout, unknown
+    # An apostrophe in the sentence does not keep the node from being marked.
+    quoting = check("check_mgsync_look", program("quoting", """echo "This node is not normal: the GPU's clock is low"; exit 5"""))
+    assert quoting.returncode == 1 and "\noffline: " in quoting.stdout and "the GPUs clock is low\n" in quoting.stdout, quoting
+    # NHC fails a node whose check takes longer than NHC's own limit.
+    for line in ("check_mgsync_look", "check_mgsync_accept"):
+        file, note = stuck()
+        began = time.monotonic()
+        late = check(line, file, "MGSYNC_TIMEOUT=1")
+        end_stuck(note)
+        assert late.returncode == 0 and f"DEBUG: {line}:  cannot be told (exit code 137)" in late.stdout, late
+        assert time.monotonic() - began < 20, late
+    for line, seconds in (("check_mgsync_look", 20), ("check_mgsync_accept", 240)):
+        told = check(line, more='function timeout() { echo "$*"; return 124; }').stdout
+        assert re.search(rf"cannot be told \(exit code 124\): .*-k 5 {seconds} ", told), told
 
 
 def node(code):
@@ -153,6 +286,18 @@ def superbench():
         assert len(over) == len(record["points"]) and all(re.fullmatch(r"[a-z0-9_]+", name) for name in over), over
         assert any(values[0] > 1 for values in over.values()) == (code == 5), over
     assert "gpu_0_multigrid_auto_4x256_us" in result, result
+    # The rule that the plugin's text names flags what is not normal, also where nothing was measured, and nothing else.
+    text = (SOURCES / "integrations/superbench/mgsync_accept.py").read_text()
+    rule, metric = eval(re.search(r'criteria: "(.*)"', text)[1]), re.search(r"metrics: \[mgsync-accept/(.*)\]", text)[1]
+    for code in (0, 3, 4, 5):
+        folder = work / f"judged-{code}"
+        record = {"schema": "mgsync-accept/1", "exit_code": code, "findings": [], "points": [
+            {"part": "GPU 0", "subject": "grid:auto", "shape": "1x32", "us": 2, "times": 9, "limit": 3}] if code == 4 else []}
+        program(f"judged-{code}/mgsync", f"echo {shlex.quote(json.dumps(record, separators=(',', ':')))}\nexit {code}")
+        benchmark = plugin("mgsync-accept", parameters=f"--bin_dir {folder}")
+        assert benchmark.run()
+        values = [v for name, all_of in benchmark._result.result.items() if re.search(metric, name) for v in all_of]
+        assert any(map(rule, values)) == (code in (3, 5)), (code, values)
     nothing = work / "nothing"
     nothing.mkdir()
     (nothing / "mgsync").write_text("#!/bin/bash\nexit 2\n")
@@ -243,7 +388,8 @@ def reframe():
 
 with tempfile.TemporaryDirectory() as folder_name:
     work = pathlib.Path(folder_name)
+    slurm()
     nhc()
     superbench()
     reframe()
-    print("NHC, SuperBench and ReFrame get the verdict and the points")
+    print("Slurm, NHC, SuperBench and ReFrame get the verdict and the points")
