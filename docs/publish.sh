@@ -25,23 +25,32 @@ for file in "$raw"/*.json "$raw"/*.json.xz; do
     rm "$work/raw/$what.json"
     continue
   fi
-  packed=docs/results/$name/$what.json.xz
-  if [ -e "$packed" ]; then cp "$packed" "$work/old.json.xz"; else rm -f "$work/old.json.xz"; fi
-  (cd "$work/raw" && "$mgsync" merge "$what.json" --anonymous --json "$work/new.json" >/dev/null)
+  packed=docs/results/$name/$what.json.xz code=0
+  rm -f "$work/new.json"
+  # Its exit code tells of the points: 3 where one failed, 4 where all are waived.
+  (cd "$work/raw" && "$mgsync" merge "$what.json" --anonymous --json "$work/new.json" >/dev/null) || code=$?
+  [ -e "$work/new.json" ] || { echo "$0: $what cannot be published (exit code $code)" >&2; exit 1; }
+  if [ -e "$packed" ]; then
+    xz -dkc "$packed" >"$work/old.json"
+    ! cmp -s "$work/old.json" "$work/new.json" || continue # it was published before
+    {
+      echo "== $name/$what"
+      "$mgsync" compare --across machines "$work/old.json" "$work/new.json" 2>&1 || echo "exit code $?"
+      echo
+    } | sed "s#$work/\(old\|new\).json#$packed#g" >>"$work/moved.txt"
+  fi
   xz -9efc "$work/new.json" >"$packed"
-  [ -e "$work/old.json.xz" ] || continue
-  {
-    echo "== $name/$what"
-    "$mgsync" compare --across machines "$work/old.json.xz" "$packed" | sed "s|$work/old.json.xz|$packed|"
-    echo
-  } >>"$work/moved.txt"
 done
 if [ -e "$work/moved.txt" ]; then
   xz -9efc "$work/moved.txt" >"docs/results/$name/moved.txt.xz"
-  grep -E '^(== |[0-9]+ (slower|worse))' "$work/moved.txt"
+  grep -E '^(== |[0-9]+ (slower|worse)|exit code)' "$work/moved.txt"
 fi
-if [ -e "$raw/topology.txt" ]; then cp "$raw/topology.txt" "docs/results/$name/"; fi
-if [ -e "$raw/accept.jsonl" ]; then cat "$raw/accept.jsonl" >>"docs/results/$name/accept.jsonl"; fi
+if [ -e "$raw/topology.txt" ]; then sed "1s/^Machine [^ ]*/Machine $name/" "$raw/topology.txt" >"docs/results/$name/topology.txt"; fi
+if [ -e "$raw/accept.jsonl" ]; then # those that are not there yet
+  touch "docs/results/$name/accept.jsonl"
+  new=$(grep -vxFf "docs/results/$name/accept.jsonl" "$raw/accept.jsonl" || true)
+  [ -z "$new" ] || echo "$new" >>"docs/results/$name/accept.jsonl"
+fi
 
 # Its rounds are counted from what was measured, not from what was put together of it.
 rm -f "$work/raw/load.json" "$work/raw/launch.json"

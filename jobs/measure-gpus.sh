@@ -42,15 +42,15 @@ mkdir -p "$folder"
 if [ "$(id -u)" -eq 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 
 # A part that fails, or is stuck, does not take the others with it.
-failed=0 started=$SECONDS
+failed=0 started=$SECONDS without=' '
 bounded() { # WHAT SECONDS COMMAND...
   local what=$1 limit=$2 code=0 left=$((${WITHIN:-1000000} - SECONDS + started))
   shift 2
   printf '\n== %s\n' "$what"
-  [ "$left" -gt 5 ] || { echo "$what: left out, $SECONDS s are over" >&2; failed=1; return; }
+  [ "$left" -gt 5 ] || { echo "$what: left out, $SECONDS s are over" >&2; failed=1 without+="$what "; return; }
   timeout --kill-after=10 "$((limit < left ? limit : left))" "$@" || code=$?
   echo "$what: $((SECONDS - started)) s after the start"
-  [ "$code" -eq 0 ] || { echo "$what: exit code $code" >&2; failed=1; }
+  [ "$code" -eq 0 ] || { echo "$what: exit code $code" >&2; failed=1 without+="$what "; }
 }
 part() { bounded "$@" --timeout 20s --json "$folder/$1.json"; }
 checked() { part "$@" --check-rounds "$check"; }
@@ -65,8 +65,11 @@ reference=grid:auto,grid:cooperative-groups,multigrid:library,multigrid:auto
 peers='peers:*,multigrid:auto,multigrid:library,multigrid:library-none,multigrid:hub,multigrid:inbox,multigrid:vendor,nccl-device:hub'
 [ "$gpus" -ge 2 ] || peers=$peers,grid:auto
 
-unpacked() { # PART...: the files of what was measured before, for who cannot read them packed
-  for one; do [ -f "$folder/$one.json" ] || xz -dk "$folder/$one.json.xz"; done
+unpacked() { # PART...: the files of what was measured before, for who cannot read them packed; not an older one where one failed now
+  for one; do
+    [[ $without != *" $one "* ]] || { echo "$one is missing" >&2; return 1; }
+    [ -f "$folder/$one.json" ] || xz -dk "$folder/$one.json.xz" || return 1
+  done
 }
 together() { # NAME PART...: one file of what these measured
   local name=$1
@@ -77,9 +80,11 @@ together() { # NAME PART...: one file of what these measured
 nodes() { # NAME OPTION...
   local what=$1 first=${CUDA_VISIBLE_DEVICES:-0} mps
   shift
-  mps=$(mktemp -d)
-  local -a under=("CUDA_MPS_PIPE_DIRECTORY=$mps" "CUDA_MPS_LOG_DIRECTORY=$mps" "CUDA_VISIBLE_DEVICES=${first%%,*}")
-  if timeout 10 env "${under[@]}" nvidia-cuda-mps-control -d; then
+  mps=$(mktemp -d) first=${first%%,*}
+  local -a under=("CUDA_MPS_PIPE_DIRECTORY=$mps" "CUDA_MPS_LOG_DIRECTORY=$mps")
+  if timeout 10 env "${under[@]}" "CUDA_VISIBLE_DEVICES=$first" nvidia-cuda-mps-control -d; then
+    case $first in [0-9]*) first=0 ;; esac # the server's only one
+    under+=("CUDA_VISIBLE_DEVICES=$first")
     # shellcheck disable=SC2016  # expanded on the node
     part "$what" 60 env "${under[@]}" NCCL_SOCKET_IFNAME=lo bash "$here/virtual-nodes.sh" 2 1 \
       bash -c 'NCCL_HOSTID=$(hostname) exec "$@"' mgsync "$mgsync" --gpus 2 --oversubscribe --max-time "$((5 * point))ms" "$@"

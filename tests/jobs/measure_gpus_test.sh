@@ -15,7 +15,9 @@ for n in $(seq "$GPUS"); do echo "GPU $n: NVIDIA H200 (UUID: GPU-$n)"; done
 SHIM
 cat >"$work/bin/mgsync" <<SHIM
 #!/bin/bash
+[ "\$1" != merge ] || touch "$work/merged"
 case \$1 in topology | merge | accept) exit 0 ;; esac
+[[ -z \${BROKEN:-} || "\$*" != *"/\$BROKEN.json"* ]] || exit 1
 said=\$("$mgsync" "\$@" --dry-run --topology "$root/docs/results/h200x\$GPUS/h200x\$GPUS.machine" 2>&1) || { echo "\$said" | tail -3; exit 1; }
 grep -Eq '^[1-9][0-9]* of [0-9]+ points? can run here' <<<"\$said" || { echo "nothing can run: \$*"; exit 1; }
 for word; do [ "\$last" = --json ] && echo "\$(basename "\$word" .json)" >>"$work/parts"; last=\$word; done
@@ -44,3 +46,12 @@ for gpus in 1 2; do
     fail "$gpus GPUs: $only_two parts of two GPUs, $only_one of one alone"
   passed "$gpus GPUs: $(wc -l <"$work/parts") commands can be carried out"
 done
+
+# What an earlier run left of it does not stand in for a part that failed.
+mkdir -p "$work/results/here"
+echo old | xz >"$work/results/here/load-one.json.xz"
+BROKEN=load-one measure 2 load-one load-grid load
+expect_code $? 1 "a part that failed"
+expect_text '^load-one is missing$' "$work/err"
+[ ! -e "$work/merged" ] || fail "an old part was put together with a new one"
+passed "a part that failed is not replaced by an older one"

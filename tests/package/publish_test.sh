@@ -17,26 +17,45 @@ publish() { bash "$work/root/docs/publish.sh" "$mgsync" "$work/raw/one" >"$work/
 
 "$mgsync" --device host --backend multigrid:central --members 2 --oversubscribe --max-time 20ms --check-rounds 200 \
   --json "$work/raw/one/central.json" >"$work/out" 2>&1 || fail "nothing was measured"
-echo "Machine made up" >"$work/raw/one/topology.txt"
+echo "Machine some-host (this machine)" >"$work/raw/one/topology.txt"
+echo '{"node":"host-0123456789"}' >"$work/raw/one/accept.jsonl"
 sed 's/"ended": "complete"/"ended": "interrupted by signal 2"/' "$work/raw/one/central.json" >"$work/raw/one/late.json"
 publish
 expect_code $? 0 "what was measured"
 expect_text 'late was cut short, and is left out' "$work/err"
-[ "$(cd "$results" && echo *)" = "central.json.xz topology.txt" ] || fail "published: $(ls "$results")"
+[ "$(cd "$results" && echo *)" = "accept.jsonl central.json.xz topology.txt" ] || fail "published: $(ls "$results")"
 xz -dc "$results/central.json.xz" >"$work/json"
 expect_text '"host": "host-[0-9a-f]{10}"' "$work/json"
 rounds=$(xz -dc "$ledger" | wc -l)
 [ "$rounds" -gt 0 ] || fail "no rounds in the ledger"
 passed "published without names, its rounds in the ledger"
 
-rm "$work/raw/one/late.json"
+expect_text '^Machine one \(this machine\)$' "$results/topology.txt"
 publish
 expect_code $? 0 "the same once more"
+[ ! -e "$results/moved.txt.xz" ] || fail "what was published before moved"
+[ "$(wc -l <"$results/accept.jsonl")" -eq 1 ] || fail "an acceptance was published twice"
+passed "published once more: nothing moved, and no acceptance twice"
+
+# Measured anew; one file has no point in common with what it replaces, and one failed.
+rm "$work/raw/one/late.json"
+"$mgsync" --device host --backend multigrid:central --members 2 --oversubscribe --max-time 20ms --check-rounds 200 \
+  --json "$work/raw/one/central.json" >"$work/out" 2>&1 || fail "nothing was measured anew"
+"$mgsync" --device host --backend multigrid:central --members 3 --oversubscribe --max-time 20ms --check-rounds 200 \
+  --json "$work/json" >"$work/out" 2>&1 || fail "nothing was measured of three"
+xz -c "$work/json" >"$results/another.json.xz"
+sed 's/"status": "measured"/"status": "error"/' "$work/raw/one/central.json" >"$work/raw/one/another.json"
+publish
+expect_code $? 0 "what was measured anew"
+expect_text '^== one/another$' "$work/out"
+expect_text '^exit code 2$' "$work/out"
 expect_text '^== one/central$' "$work/out"
-expect_text '^0 slower, 0 faster, ' "$work/out"
+expect_text '^[0-9]+ slower, [0-9]+ faster, ' "$work/out"
 xz -dc "$results/moved.txt.xz" >"$work/moved"
 expect_text '^BASE +[^ ]*/one/central\.json\.xz \(host-' "$work/moved"
-[ "$(xz -dc "$ledger" | wc -l)" -eq "$rounds" ] || fail "rounds were counted twice"
+cp "$ledger" "$work/ledger.xz"
+publish
+cmp -s "$ledger" "$work/ledger.xz" || fail "rounds were counted twice"
 passed "published again: what moved, and no round twice"
 
 bash "$work/root/docs/publish.sh" "$mgsync" >"$work/out" 2>"$work/err"
