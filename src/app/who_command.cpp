@@ -55,8 +55,8 @@ int who_command(const options& asked) {
   std::vector<wait_file> files;
   for (const auto& name : asked.files.empty() ? wait_files(wait_folder()) : asked.files) try {
       files.emplace_back(name);
-    } catch (const api_error&) {
-      if (!asked.files.empty()) throw;  // of files that were found here, one may go meanwhile, or be private
+    } catch (const error&) {
+      if (!asked.files.empty()) throw;  // of files found here one may go meanwhile, or be private, or older
     }
   const auto all = waits_of(files);
   if (all.empty())

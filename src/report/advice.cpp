@@ -167,26 +167,31 @@ void add_faster(advice& a) {
 }
 
 // A sentence: which barrier the work hides, as other warps do it or as it stands between two calls, where
-// that was measured beside about as much.
+// that was measured beside about as much: less than the answer takes there, which may be more than it takes
+// without work.
 void add_hiding(advice& a, std::span<const result> all, facts_of_point facts_of) {
   const auto& best = a.barriers.front();
-  const auto* hides =
-      least(where(all,
-                  [&](const result& r) {
-                    const double work = r.point.number(axes::work).value_or(0);
-                    if (!(work > 0) || std::abs(std::log(work / a.asked.work_us)) >= std::log(1.5) ||
-                        !is_idle_barrier(r, a.asked) || r.point.members != a.asked.members ||
-                        shape_of(r.point) != a.asked.shape || r.metrics.front().of_one_batch())
-                      return false;
-                    const auto facts = facts_of(r.point);
-                    return !facts.by_host && !facts.call.empty();
-                  }),
-            median_of);
-  if (hides == nullptr || !(hides->metrics.front().ci95_high < best.low)) return;
+  const auto beside = where(all, [&](const result& r) {
+    const double work = r.point.number(axes::work).value_or(0);
+    return work > 0 && std::abs(std::log(work / a.asked.work_us)) < std::log(1.5) &&
+           is_idle_barrier(r, a.asked) && r.point.members == a.asked.members &&
+           shape_of(r.point) == a.asked.shape && !r.metrics.front().of_one_batch();
+  });
+  const auto can_hide = [&](const result& r) {
+    const auto facts = facts_of(r.point);
+    return !facts.by_host && !facts.call.empty();
+  };
+  const auto* hides = least(where(beside, can_hide), median_of);
+  const auto* own = first(beside, [&](const result& r) { return subject_of(r.point) == best.barrier; });
+  const bool is_dearer = own != nullptr && own->metrics.front().ci95_low > best.high;
+  if (hides == nullptr || hides == own ||
+      !(hides->metrics.front().ci95_high < (is_dearer ? own->metrics.front().ci95_low : best.low)))
+    return;
   a.sentences.push_back(fmt::format(
       "Where the work neither needs what the barrier hands over nor is handed over by it, {} hides the "
-      "barrier but for {:.4g} us, beside {} us of work. To call it: {}.",
+      "barrier but for {:.4g} us, beside {} us of work{}. To call it: {}.",
       subject_of(hides->point), median_of(*hides), in_digits(*hides->point.number(axes::work), 4),
+      is_dearer ? fmt::format(", where {} takes {:.4g} us", best.barrier, median_of(*own)) : "",
       facts_of(hides->point).call));
 }
 
@@ -324,9 +329,9 @@ advice advise(std::span<const result> all, step asked, facts_of_point facts_of) 
   add_faster(a);
   if (asked.work_us > 0) add_hiding(a, all, facts_of);
   if (rest > 0)
-    a.sentences.push_back(fmt::format("It takes {:.2g} % of a step of {} us of work ({:.2g} - {:.2g} %).",
-                                      100 * a.share, in_digits(asked.work_us, 4), 100 * a.share_low,
-                                      100 * a.share_high));
+    a.sentences.push_back(fmt::format("It takes {} % of a step of {} us of work ({} - {} %).",
+                                      in_digits(100 * a.share, 2), in_digits(asked.work_us, 4),
+                                      in_digits(100 * a.share_low, 2), in_digits(100 * a.share_high, 2)));
   if (asked.bytes > 0 && !(asked.gbps > 0))
     a.sentences.push_back("No file says how fast bytes move here, so they are not counted: add a machine "
                           "description (mgsync topology --format description).");

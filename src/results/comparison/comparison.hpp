@@ -81,7 +81,8 @@ comparison compare(std::span<const json_document> base, std::span<const json_doc
                    std::optional<double> noise = {});
 
 // Whether they have samples of one run of mgsync, so that they are no two measurements. Another file's name,
-// a part of the points, or other names of the machine make it no other run.
+// a part of the points, or other names of the machine make it no other run, nor does merging where at least
+// two points, and half of those of the smaller file, keep their samples.
 bool are_of_one_run(const json_document&, const json_document&);
 
 struct gate {

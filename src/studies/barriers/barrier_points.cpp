@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/session.hpp"
+#include "src/base/units.hpp"
 #include "src/harness/checker.hpp"
 #include "src/harness/methods/rounds_difference.hpp"
 #include "src/results/values/statistics.hpp"
@@ -162,7 +163,8 @@ void rounds_checker::add_to(result& r) const {
     auto& of_members = r.quantities["load_of_members"];
     of_members.unit = "GB/s";
     of_members.values.push_back(median(gbps));
-    r.notes.push_back(fmt::format("{:.3g} GB/s of load on {}", median(gbps), group_->members[member].id));
+    r.notes.push_back(
+        fmt::format("{} GB/s of load on {}", in_digits(median(gbps), 3), group_->members[member].id));
   }
 }
 

@@ -104,7 +104,7 @@ void add_late(std::span<const result> all, evaluation& e) {
                         gpus ? "GPU" : "member",
                         median_of(told) <= median_of(*usual)
                             ? ", and nothing beyond"
-                            : fmt::format(", and {:.2g} us", median_of(told) - median_of(*usual)));
+                            : fmt::format(", and {} us", in_digits(median_of(told) - median_of(*usual), 2)));
     e.sentences.push_back(std::move(text));
   }
 }

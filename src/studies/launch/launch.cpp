@@ -283,10 +283,11 @@ std::optional<known_facts> facts_of(const point& p) {
                      "one more launch"};
 }
 
-// All of them time launches. Of a gradient, of the unit of waiting and of the time that holds this unit
-// nothing was better until then.
+// All of them time launches, by the host but for a graph that launches itself. Of a gradient, of the unit of
+// waiting and of the time that holds this unit nothing was better until then.
 void renew(result& one) {
-  one.times_launches = true;
+  one.times_launches = std::ranges::none_of(
+      gpu_kinds, [&](const gpu_kind& k) { return k.by_the_device && k.name == one.point.subject; });
   for (metric& m : one.metrics)
     if (m.name.starts_with("gradient_") || m.name == "unit" || m.name == "additional")
       m.better = better::neither;

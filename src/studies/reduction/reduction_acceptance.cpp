@@ -176,12 +176,12 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     }
     if (one.size() < 2 || several.size() < 2) continue;
     std::optional<double> since;
-    bool compared = false;
+    bool compared = false, some_slower = false;
     for (double bytes = 4096; bytes <= one.rbegin()->first; bytes *= 1.02) {
       const auto a = between_points(one, bytes), b = between_points(several, bytes / gpus);
       if (!a || !b) continue;
       compared = true;
-      if (*b >= *a) since.reset();
+      if (*b >= *a) since.reset(), some_slower = true;
       else if (!since) since = bytes;
     }
     if (!compared) continue;
@@ -189,8 +189,9 @@ void add_switch_to_several(const by_place& all, evaluation& e) {
     e.sentences.push_back(
         since ? fmt::format(
                     "Sums of {}, {}: from {} in all {} GPUs with a barrier inside the kernel are faster "
-                    "than one GPU, and slower below.",
-                    where.first, read_from, size_in_words(*since), gpus)
+                    "than one GPU, and {} below.",
+                    where.first, read_from, size_in_words(*since), gpus,
+                    some_slower ? "slower" : "nothing was measured")
               : fmt::format(
                     "Sums of {}, {}: {} GPUs are not faster than one at the largest size that was measured.",
                     where.first, read_from, gpus));

@@ -468,7 +468,7 @@ TEST(advice, says_beside_which_work_points_were_measured) {
 
 TEST(advice, says_by_which_barrier_work_hides_it) {
   auto all =
-      std::vector<result>{made_up("library", 2, 2.1), made_up("library", 2, 2.15), made_up("split", 2, 0.4)};
+      std::vector<result>{made_up("library", 2, 2.1), made_up("library", 2, 2.13), made_up("split", 2, 0.4)};
   all[1].point.set("work", 20.0), all[2].point.set("work", 20.0);
   constexpr auto hides =
       "Where the work neither needs what the barrier hands over nor is handed over by it, split "
@@ -477,6 +477,11 @@ TEST(advice, says_by_which_barrier_work_hides_it) {
   EXPECT_TRUE(says(advise(all, {topology::device::gpu, 2, 20}), hides));
   EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 60}), "hides")) << "measured beside other work";
   EXPECT_FALSE(says(advise(all, {topology::device::gpu, 2, 0}), "hides"));
+  all[1] = made_up("library", 2, 7.5), all[2] = made_up("split", 2, 2.7);
+  all[1].point.set("work", 20.0), all[2].point.set("work", 20.0);
+  EXPECT_TRUE(
+      says(advise(all, {topology::device::gpu, 2, 20}),
+           "split hides the barrier but for 2.7 us, beside 20 us of work, where library takes 7.5 us."));
 }
 
 TEST(advice, takes_what_was_measured_beside_the_nearest_work) {

@@ -34,15 +34,16 @@ TEST(launch_plan, a_gradient_is_of_kernels_that_are_told_how_long_they_wait) {
 
 // What an older mgsync wrote comes to be what this one's methods write.
 TEST(launch_plan, of_a_gradient_or_a_unit_no_value_is_better) {
-  for (const auto& m :
-       plan_of({{"kind", {"traditional"}}, {"quantity", {"null", "total", "fused", "gradient"}}})) {
+  for (const auto& m : plan_of({{"kind", {"traditional", "device-graph"}},
+                                {"quantity", {"null", "total", "fused", "gradient"}}})) {
     const auto columns = m.method()->columns();
     result old;
+    old.point = m.point;
     for (const auto& column : columns)
       old.metrics.emplace_back(metric{metric_name{column.name, column.unit}});
     old.doubts = {{std::string(doubt_kinds::negative), 1, ""}};
     launch_study.renew(old);
-    EXPECT_TRUE(old.times_launches);
+    EXPECT_EQ(old.times_launches, m.point.subject == "traditional") << m.point.subject;
     for (std::size_t i = 0; i < columns.size(); ++i)
       EXPECT_EQ(old.metrics[i].better, columns[i].better) << columns[i].name;
     EXPECT_EQ(old.doubts.empty(), m.point.word("quantity") == "gradient") << m.point.word("quantity");

@@ -240,6 +240,9 @@ TEST(reduction_advice, says_from_where_on_two_gpus_pay) {
       e.sentences[0].ends_with("in all 2 GPUs with a barrier inside the kernel are faster than one GPU, "
                                "and slower below."))
       << e.sentences[0];
+  all.erase(all.begin(), all.begin() + 8);  // from 16 MiB on
+  EXPECT_TRUE(evaluate(all).sentences.at(0).ends_with("faster than one GPU, and nothing was measured below."))
+      << evaluate(all).sentences[0];
 }
 
 topology::machine on_file(const char* name) {
