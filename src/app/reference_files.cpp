@@ -20,11 +20,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What people put beside results: a README, notes, what an editor hides.
+bool is_a_text(const fs::path& p) {
+  const auto name = p.filename().string();
+  return name.starts_with('.') || name.starts_with("README") || p.extension() == ".md" ||
+         p.extension() == ".txt";
+}
+
 std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code missing;
   std::vector<fs::path> all;
   for (const auto& entry : fs::recursive_directory_iterator(folder, missing))
-    if (entry.is_regular_file(missing)) all.push_back(entry.path().lexically_normal());
+    if (entry.is_regular_file(missing) && !is_a_text(entry.path()))
+      all.push_back(entry.path().lexically_normal());
   std::ranges::sort(all);
   return all;
 }

@@ -102,6 +102,7 @@ def lost():
     folder = work / "of-four"
     folder.mkdir()
     (folder / four.name).write_bytes(four.read_bytes())
+    (folder / "README").write_text("Of the four good ones.\n")
     for words, environment in ((("--against", four), {}), (("--against", f"{four},{all_four}"), {}), ((), {"MGSYNC_REFERENCE": str(folder)}), ((), {})):
         out = accept("--dry-run", "--topology", three, *words, code=5, **environment)
         assert "shows 3 GPUs; a node of its kind has 4." in out and out.count("\n") == 1 and out.count("shows 3") == 1, out

@@ -122,10 +122,10 @@ class multi_grid_nodes {
     });
     try {
       proxy_->serve(ended);
-    } catch (...) {
+    } catch (const std::exception& failure) {
       here_->abort("MPI failed");
       waits.join();
-      throw;
+      throw error(failure.what());
     }
     waits.join();
     check(status);

@@ -15,11 +15,11 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "barriers/parts/algorithm/node_exchange.hpp"
-#include "src/base/errors.hpp"
 
 namespace mgsync { inline namespace v1 {
 
@@ -131,7 +131,7 @@ class node_proxy {
 
   static constexpr int nobody = -1, load_tag = 100;
   static void check(int status) {
-    if (status != MPI_SUCCESS) throw error("MPI failed between the nodes of a group");
+    if (status != MPI_SUCCESS) throw std::runtime_error("mgsync: MPI failed between the nodes of a group");
   }
 
   // Messages of one source and step, in their order. Two are posted: a process is at most one round ahead.
