@@ -53,12 +53,17 @@ void describe_access(step& s, const instruction& i) {
   else if (nothing && change == adds) s.changes = step::change::nothing;
 }
 
+// A look at a barrier in shared memory (mbarrier.try_wait, .test_wait), whose predicate says whether its
+// threads have come.
+constexpr std::uint32_t look_at_mbarrier = 0x5a7;
+
 bool computes(std::string_view name) {
-  static constexpr std::array<std::string_view, 44> names{
-      "MOV",   "SEL",   "FSEL", "FMNMX",  "FSETP", "ISETP", "IADD3",  "LEA",  "LOP3",  "IABS",  "PRMT",
-      "IMNMX", "SHF",   "SGXT", "PLOP3",  "FMUL",  "FADD",  "FFMA",   "IMAD", "IDP",   "DMUL",  "DADD",
-      "DFMA",  "VIADD", "I2FP", "VIMNMX", "UMOV",  "USEL",  "UIADD3", "ULEA", "ULOP3", "UPRMT", "USHF",
-      "UIMAD", "ULDC",  "LDC",  "R2UR",   "FLO",   "BREV",  "F2I",    "I2F",  "MUFU",  "POPC",  "F2F"};
+  static constexpr std::array<std::string_view, 45> names{
+      "MOV",  "SEL",    "FSEL",  "FMNMX", "FSETP", "ISETP", "IADD3", "LEA",    "LOP3",
+      "IABS", "PRMT",   "IMNMX", "SHF",   "SGXT",  "PLOP3", "FMUL",  "FADD",   "FFMA",
+      "IMAD", "IDP",    "DMUL",  "DADD",  "DFMA",  "VIADD", "I2FP",  "VIMNMX", "UMOV",
+      "USEL", "UIADD3", "ULEA",  "ULOP3", "UPRMT", "USHF",  "UIMAD", "ULDC",   "LDC",
+      "R2UR", "FLO",    "BREV",  "F2I",   "I2F",   "MUFU",  "POPC",  "F2F",    "HFMA2"};
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -81,7 +86,7 @@ void describe(step& s, const instruction& i) {
     s.what = step::kind::fence;
     s.scope = reach::system;
     s.acquires = true;
-  } else if (name == "BAR") s.what = step::kind::block_barrier;
+  } else if (name == "BAR" || i.opcode() == look_at_mbarrier) s.what = step::kind::block_barrier;
   else if (name == "WARPSYNC") s.what = step::kind::warp_barrier;
   else if (i.reads_clock_64() || i.reads_clock_32()) {
     s.what = step::kind::clock;
@@ -115,6 +120,7 @@ void operands_of(step& s, const instruction& i) {
   const auto found = machine_code::operands_of(i);
   if (!found.known && std::ranges::find(write_a_register, i.opcode() & 0x1ff) != std::end(write_a_register))
     s.writes.push_back(static_cast<int>(i.bits(16, 8)));
+  if (i.opcode() == look_at_mbarrier) s.writes.push_back(predicate(i.bits(81, 3)));
   for (const auto& r : found.writes) s.writes.push_back(number_of(r));
   for (const auto& r : found.reads) s.reads.push_back(number_of(r));
   if (i.guard() != machine_code::true_predicate || i.guard_negated()) {

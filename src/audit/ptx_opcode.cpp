@@ -63,6 +63,9 @@ void describe_order(step& s, const opcode& name) {
   static constexpr std::string_view of_lanes[] = {"shfl", "vote", "match", "redux", "elect"};
   s.meets_lanes =
       name.has("sync") && std::find(std::begin(of_lanes), std::end(of_lanes), first) != std::end(of_lanes);
+  // Who looks at a barrier in shared memory has met those that arrived at it.
+  if (first == "mbarrier" && (name.has("try_wait") || name.has("test_wait")) && !name.has("relaxed"))
+    s.what = kind::block_barrier;
   if (first != "bar" && first != "barrier") return;
   if (name.has("warp")) s.what = kind::warp_barrier;
   else if (!name.has("arrive")) s.what = kind::block_barrier;

@@ -88,6 +88,8 @@ const std::vector<wrong_one> wrong = {
      {"fault acquire", "fault acquire"},
      {"fault acquire", "fault acquire"}},
     {"wrong_nobody_waits_for_the_poller", {"fault poller-alone"}, {"fault poller-alone"}},
+    {"wrong_shared_barrier", {"fault acquire"}, {"fault acquire"}},
+    {"wrong_lock", {"fault acquire", "fault release"}, {"fault acquire", "fault release"}},
     {"wrong_acquire_elsewhere", {"fault acquire", "fault acquire"}, {"fault acquire", "fault acquire"}},
     // ptxas has left the loop out: in machine code nothing waits.
     {"wrong_missing_clobber", {"fault endless-loop"}, {}},
@@ -123,11 +125,9 @@ TEST(audit, asks_whether_other_gpus_take_part_or_is_told) {
 }
 
 TEST(audit, finds_nothing_in_sound_barriers) {
-  const std::map<std::string, std::size_t> waits{{"sound_release_acquire", 2},
-                                                 {"sound_fences", 2},
-                                                 {"sound_volatile", 2},
-                                                 {"sound_grid", 1},
-                                                 {"sound_taken", 4}};
+  const std::map<std::string, std::size_t> waits{{"sound_release_acquire", 2}, {"sound_fences", 2},
+                                                 {"sound_volatile", 2},        {"sound_grid", 1},
+                                                 {"sound_shared_barrier", 1},  {"sound_taken", 4}};
   for (const auto& [kernel, count] : waits) {
     const auto r = report_of({{"code", ptx()}}, kernel);
     EXPECT_EQ(found_in(r), words{}) << kernel;

@@ -177,6 +177,53 @@ extern "C" __global__ void wrong_nobody_waits_for_the_poller(group g, word n) {
     }
   });
 }
+// A block meets at a barrier in shared memory in place of __syncthreads().
+struct shared_barrier {
+  word at;
+  __device__ void arrive_and_wait() {
+    asm volatile("{.reg .b64 t; mbarrier.arrive.shared.b64 t, [%0];}" ::"r"(at) : "memory");
+    for (word come = 0; come == 0;)
+      asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p;}"
+                   : "=r"(come)
+                   : "r"(at)
+                   : "memory");
+  }
+};
+__device__ shared_barrier barrier_of(unsigned long long* place) {
+  const shared_barrier made{static_cast<word>(__cvta_generic_to_shared(place))};
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(made.at), "r"(blockDim.x) : "memory");
+  __syncthreads();
+  return made;
+}
+extern "C" __global__ void sound_shared_barrier(const word* some, word* flag, word* data, word* out,
+                                                word round) {
+  __shared__ unsigned long long place;
+  auto all = barrier_of(&place);
+  const word old = some[threadIdx.x];
+  if (old > 7) data[0] = old;
+  if (threadIdx.x == 0)
+    while (!reached(load_acquire(flag), round)) {}
+  all.arrive_and_wait();
+  out[threadIdx.x] = data[threadIdx.x];
+}
+// Other threads read behind a barrier that the poller came to without an acquire.
+extern "C" __global__ void wrong_shared_barrier(word* flag, word* data, word* out, word round) {
+  __shared__ unsigned long long place;
+  auto all = barrier_of(&place);
+  if (threadIdx.x == 0)
+    while (!reached(load_relaxed(flag), round)) {}
+  all.arrive_and_wait();
+  __threadfence_system();
+  out[threadIdx.x] = data[threadIdx.x];
+}
+// A lock without an order, taken by a swap of zero.
+extern "C" __global__ void wrong_lock(word* lock, word* data) {
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {}
+  data[0] += 1;
+  atomicExch(lock, 0);
+}
 // The acquire stands behind the block's barrier, in threads that have polled nothing.
 extern "C" __global__ void wrong_acquire_elsewhere(group g, word n) {
   rounds(g, n, [&](word round) {
