@@ -12,6 +12,7 @@
 #include "mgsync/version.hpp"
 #include "src/app/reference_files.hpp"
 #include "src/app/report_page.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
 #include "src/results/files/atomic_file.hpp"
@@ -75,8 +76,8 @@ report::page_link link_to(const report::page& p, std::string file, std::string t
   const auto& first = p.verdict.shown.sentences.empty() && !p.sections.empty()
                           ? p.sections.front().shown.sentences
                           : p.verdict.shown.sentences;
-  const auto count = static_cast<std::size_t>(
-      std::ranges::count_if(p.rows, [](const auto& row) { return !row.earlier && row.of->has_metrics(); }));
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(
+      p.rows, [](const auto& row) { return !row.earlier && row.of->status == result_status::measured; }));
   return {std::move(file), std::move(title),
           p.files.empty()
               ? ""
@@ -111,7 +112,10 @@ bool is_folder(const std::string& name) { return name.ends_with('/') || fs::is_d
 
 std::string write_folder(const options& asked, report_files all, std::vector<std::string>& failed) {
   const fs::path folder(asked.html);
-  fs::create_directories(folder);
+  std::error_code why;
+  if (fs::create_directories(folder, why); why)
+    throw usage_error(fmt::format("--html {}: no folder can be created there ({}); name another folder",
+                                  asked.html, why.message()));
   report::page index;
   index.title = counted(all.machines.size(), "machine") + ", measured by mgsync";
   index.subtitle = fmt::format("{} in all; a page for each machine", counted(asked.files.size(), "file"));

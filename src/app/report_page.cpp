@@ -295,7 +295,7 @@ report::page page_of(const options& asked, const report_files& all, std::vector<
   p.title = fmt::format("Synchronization on {}", fmt::join(titles, "; "));
   p.subtitle = subtitle_of(all, asked.files.size());
   p.verdict = {"verdict", "", {}, {}, ""};
-  if (all.measured.size() == 2) {
+  if (all.measured.size() == 2 && all.machines.size() == 1) {
     std::vector<std::string> names{all.measured[0].name, all.measured[1].name};
     if (auto both = side_by_side(names, asked.anonymous)) p.sections.push_back(std::move(*both));
   }

@@ -195,9 +195,12 @@ class figures {
       const auto rest = std::ranges::mismatch(some.rbegin(), some.rend(), one.rbegin(), one.rend());
       behind = std::min(behind, static_cast<std::size_t>(rest.in1 - some.rbegin()));
     }
-    const auto is_inside = [&](std::size_t at) { return at > 0 && some[at - 1] != ' '; };
-    while (before < some.size() && is_inside(before)) --before;
-    while (behind > 0 && some[some.size() - behind] != ' ' && some[some.size() - behind] != ',') --behind;
+    // Between the parts of a title, so that a number keeps its name and its unit.
+    const auto ends_part = [&](std::size_t at) {
+      return at >= 2 && some[at - 1] == ' ' && (some[at - 2] == ',' || some[at - 2] == ':');
+    };
+    while (before > 0 && !ends_part(before)) --before;
+    while (behind > 0 && some[some.size() - behind] != ',') --behind;
     std::vector<std::string> labels;
     for (const auto& one : titles) {
       const bool fits = before + behind < one.size();

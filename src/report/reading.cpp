@@ -52,8 +52,8 @@ std::string reading(const bar_chart& c) {
   auto text = fmt::format("{}{} takes least, {}{}", others_take_less ? "Of the filled bars, " : "",
                           first.name, readable(least), unit_of(c.values.label));
   if (first.low && first.high)
-    text +=
-        fmt::format(" (between {} and {} with 95 % confidence)", readable(*first.low), readable(*first.high));
+    text += fmt::format(" (between {} and {}{})", readable(*first.low), readable(*first.high),
+                        first.is_range ? " in all batches, too few for 95 %" : " with 95 % confidence");
   std::vector<std::string> alike;
   for (const auto* b : full)
     if (b != &first && first.high && b->low && !is_shown_less(*first.high, *b->low, first.file == b->file))
@@ -72,10 +72,9 @@ std::string way_along(const scale& x, double from, double to) {
   if (x.label.ends_with(bytes))
     return fmt::format("From {} to {} of {}", size_in_words(from), size_in_words(to),
                        x.label.substr(0, x.label.size() - bytes.size()));
-  const auto at = [&](double value) {
-    return x.categories.empty() ? readable(value) : x.categories.at(static_cast<std::size_t>(value));
-  };
-  return fmt::format("From {} to {} {}", at(from), at(to), x.label);
+  if (x.categories.empty()) return fmt::format("From {} to {} {}", readable(from), readable(to), x.label);
+  const auto at = [&](double value) { return x.categories.at(static_cast<std::size_t>(value)); };
+  return fmt::format("From {} to {}", at(from), at(to));
 }
 
 // How the first curve, and the one that changes most, go from the left to the right.
@@ -91,8 +90,12 @@ std::string reading(const chart& c) {
   }
   if (first == nullptr) return "";
   const auto &from = first->points.front(), &to = first->points.back();
-  auto text = fmt::format("{}, {} goes from {} to {}{}", way_along(c.x, from.x, to.x), first->name,
-                          readable(from.y), readable(to.y), unit);
+  const auto goes = [&](const curve& one) {
+    const auto begin = readable(one.points.front().y), end = readable(one.points.back().y);
+    return begin == end ? fmt::format("stays at {}{}", begin, unit)
+                        : fmt::format("goes from {} to {}{}", begin, end, unit);
+  };
+  auto text = fmt::format("{}, {} {}", way_along(c.x, from.x, to.x), first->name, goes(*first));
   if (steepest != nullptr && steepest != first)
     text += fmt::format("; {} grows most, from {} to {}{}", steepest->name,
                         readable(steepest->points.front().y), readable(steepest->points.back().y), unit);

@@ -66,6 +66,7 @@ class Row:
     quantities: Dict[str, Quantity]  # what was told in numbers beside the metrics; empty in older files
     samples: Dict[str, List[Optional[float]]]  # columns of equal length, in the order of measuring
     notes: List[str]
+    doubts: List[str]  # why the figures mean little: a busy machine, a GPU slowed by heat or power; empty: nothing speaks against them
     machine: Dict[str, Any] = field(repr=False)
     facts: Dict[str, Any] = field(default_factory=dict, repr=False)  # what a barrier is; empty in older files
     file: str = ""
@@ -119,7 +120,7 @@ class Row:
         cells.update({f"{name}_{one.unit}" if one.unit else name: one.values[0]
                       for name, one in self.quantities.items() if len(one.values) == 1})
         cells.update(verdict=self.verdict.kind, verdict_passed=self.verdict.passed, verdict_rounds=self.verdict.rounds or None,
-                     host=self.machine.get("host"), mgsync=self.machine.get("mgsync"), notes="; ".join(self.notes), file=self.file)
+                     host=self.machine.get("host"), mgsync=self.machine.get("mgsync"), notes="; ".join(self.notes), doubts="; ".join(self.doubts), file=self.file)
         return cells
 
 
@@ -151,7 +152,8 @@ def _row(result, machine, file):
     return Row(**asked, axes={name: axis["value"] for name, axis in result["axes"].items()}, status=result["status"], reason=result["reason"],
                verdict=_verdict(result["verdict"]), metrics={name: _metric(one) for name, one in result["metrics"].items()},
                quantities={name: Quantity(one["unit"], one["values"]) for name, one in result.get("quantities", {}).items()},
-               samples=result.get("samples") or {}, notes=result.get("notes", []), machine=machine, facts=result.get("facts") or {}, file=file)
+               samples=result.get("samples") or {}, notes=result.get("notes", []),
+               doubts=[one["text"] for one in result.get("doubts", [])], machine=machine, facts=result.get("facts") or {}, file=file)
 
 
 def read(*files):

@@ -141,6 +141,12 @@ class Reader(unittest.TestCase):
         self.assertFalse(less & {"multigrid:library", "multigrid:vendor", "openmp:runtime"})
         self.assertFalse(any(row.orders_less for row in mgsync.read(RESULTS / "h200x4/library-before.json.xz")))
 
+    def test_what_means_little_says_why(self):
+        table = mgsync.read(RESULTS / "h200x1/pipeline-wgmma.json.xz", RESULTS / "h200x2/barriers.json.xz")
+        doubted = [row for row in table if row.doubts]
+        self.assertTrue(doubted and len(doubted) < len(table))
+        self.assertTrue(all(row.flat()["doubts"] == "; ".join(row.doubts) for row in table))
+
     def test_the_page_s_example_runs(self):
         page = (ROOT / "integrations/python/README.md").read_text()
         example = page.split("```python\n", 1)[1].split("```", 1)[0]

@@ -1,6 +1,7 @@
 // What is told of a fleet: sentences, tables, trends.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -94,6 +95,9 @@ class told_fleet {
   std::string with_gpus(const std::string& node, const std::vector<std::size_t>& runs) const {
     const auto& gpus = all_.runs()[runs.back()].gpus;
     if (gpus.empty()) return node;
+    std::set<std::vector<std::string>> sets;  // more than one: machines of one name, or GPUs were exchanged
+    for (const auto i : runs) sets.insert(all_.runs()[i].gpus);
+    if (sets.size() > 1) return fmt::format("{} ({} different sets of GPUs)", node, sets.size());
     constexpr std::size_t most = 2;
     const std::span shown(gpus.begin(), std::min(gpus.size(), most));
     return fmt::format("{} ({}{})", node, fmt::join(shown, ", "), gpus.size() > most ? ", ..." : "");
@@ -123,7 +127,10 @@ class told_fleet {
     const auto nearest = std::ranges::max_element(all_.references(), {}, [](const auto& one) {
       return one.most_times / std::max(one.least_limit, 1.0);
     });
-    const auto own = words_on_reference(all_.runs()[runs.back()].against);
+    const auto& latest = all_.runs()[runs.back()].against;
+    const bool all_so = std::ranges::all_of(runs, [&](auto i) { return all_.runs()[i].against == latest; });
+    const std::string_view own =
+        all_so ? words_on_reference(latest) : ", measured on these machines or on others.";
     if (nearest == all_.references().end() || !(nearest->most_times > 0)) against.second += own;
     else {
       const auto& kind = all_.kinds()[static_cast<std::size_t>(nearest - all_.references().begin())];

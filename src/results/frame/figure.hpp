@@ -79,6 +79,7 @@ struct bar {
   std::string subject{};
   std::size_t file = 0;  // as the result's
   bar_marks marks{};
+  bool is_range = false;  // low and high are those of all batches, too few for 95 %
 };
 
 struct bar_chart {

@@ -156,6 +156,7 @@ std::string what_is_shown(const part& one, const pivot_request& asked) {
   for (const auto& [name, words] : of_any_result)
     if (name == asked.value) {
       if (asked.value == "width") return std::string(words);
+      if (one.measured()->name == "NEW/BASE" && asked.value == "median") return "NEW/BASE";
       return one.unit().empty() ? fmt::format("{}: {}", one.measured()->name, words)  // a ratio
                                 : fmt::format("{} in {}", words, one.unit());
     }
@@ -351,9 +352,10 @@ std::string table_by_shape(std::span<const result> results) {
     table t{{"shape", joined({fmt::format("{} on {} (medians in {})", subject_of(one.key),
                                           count_of_members(one.key), one.unit()),
                               circumstances_of(one.key)})},
-            {"blocks per SM \\ threads"}};
+            {one.key.device == topology::device::gpu ? "blocks per SM \\ threads" : "threads per member"}};
     const auto columns = by(one.results, threads);
-    for (const auto& [count, some] : columns) t.columns.push_back(fmt::format("{}", count));
+    for (const auto& [count, some] : columns)
+      t.columns.push_back(one.key.device == topology::device::gpu ? fmt::format("{}", count) : one.unit());
     for (const auto& [b, line] : pivot(one.results, blocks, threads)) {
       std::vector<table_entry> row{b.first > 0 ? fmt::format("{} in all", b.first)
                                                : fmt::format("{}", b.second)};

@@ -49,6 +49,7 @@ frame<result> shown_of(const frame<result>& rows) {
 std::string note_of(const result& r) {
   std::vector<std::string_view> words;
   if (r.orders_less()) words.emplace_back("orders less");
+  else if (!r.verdict.passed) words.emplace_back("not shown to be a barrier");
   if (!is_callable(r)) words.emplace_back("no call");
   if (keeps_registers_in_memory(r)) words.emplace_back("registers in memory");
   return fmt::format("{}", fmt::join(words, ", "));
@@ -100,8 +101,11 @@ bar_chart ranked(const frame<result>& all) {
                           .file = r->file,
                           .marks = {.hollow = !is_callable(*r),
                                     .pale = r->orders_less(),
-                                    .dashed = !r->orders_less() && !r->verdict.passed}});
+                                    .dashed = !r->orders_less() && !r->verdict.passed},
+                          .is_range = !alone && !few_batches_of(*r).empty()});
   }
+  if (std::ranges::any_of(chart.bars, &bar::is_range))
+    chart.heading.caption += " Of fewer than six batches the line is their range.";
   chart.legend = legend_of(chart.bars);
   if (median_of(*rows.front()) > 0 &&
       median_of(*rows.back()) > too_long * median_of(*rows[(rows.size() - 1) / 2])) {

@@ -398,6 +398,9 @@ TEST(reading, says_in_plain_words_what_is_least_and_by_how_much) {
   auto close = bars;
   close.bars[0].parts = {3};
   EXPECT_TRUE(reading_of(close).starts_with("ours takes least")) << reading_of(close);
+  close.bars[1].is_range = true;
+  EXPECT_NE(reading_of(close).find("(between 1.9 and 2.1 in all batches, too few for 95 %)"),
+            std::string::npos);
   close.bars[2] = {.name = "near", .parts = {2.1}, .low = 2.11, .high = 2.2};
   EXPECT_NE(reading_of(close).find("; near takes 5.0 % longer, and far takes 4.5 times as long."),
             std::string::npos)
