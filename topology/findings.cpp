@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/comma_list.hpp"
+#include "src/base/units.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/gpu_assignment.hpp"
@@ -265,9 +266,8 @@ void oversubscribed(std::vector<finding>& out, const host_views& host, std::size
   out.push_back(
       {"oversubscribed",
        fmt::format(
-           "{}: {} threads of {} rank(s) share {} CPUs ({}): a spinning wait stops the thread that it "
-           "waits for.",
-           host.front()->seen.host, threads, host.size(), cpus.size(),
+           "{}: {} threads of {} share {} CPUs ({}): a spinning wait stops the thread that it waits for.",
+           host.front()->seen.host, threads, counted(host.size(), "rank"), cpus.size(),
            write_cpu_list(std::vector<int>(cpus.begin(), cpus.end()))),
        "start fewer ranks, or ask for more CPUs (srun --cpus-per-task, a larger container)"});
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/errors.hpp"
+#include "src/base/units.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/gpu_assignment.hpp"
 #include "topology/placement.hpp"
@@ -30,9 +31,9 @@ slots slots_of(std::span<const rank_view> views, const grouping_request& request
   const auto members = static_cast<std::size_t>(request.members);
   if (members > each * views.size())
     throw usage_error(fmt::format(
-        "more members than {} rank(s) with {} each hold; accepted: 1..{}, or more ranks, or a larger "
-        "--members-per-rank",
-        views.size(), each, each * views.size()));
+        "more members than {} with {} each hold; accepted: {}, or more ranks, or a larger --members-per-rank",
+        counted(views.size(), "rank"), each,
+        each * views.size() == 1 ? "1" : fmt::format("1-{}", each * views.size())));
   slots result;
   for (std::size_t i = 0; i < members; ++i) result.push_back(&views[i / each]);
   return result;
@@ -164,7 +165,7 @@ void note_placement(grouping& result, const std::string& host, const thread_plac
                     std::ptrdiff_t usable_cpus) {
   if (placed.sharing_core > 0)
     result.notes.push_back(
-        fmt::format("On {}, {} thread(s) share a core with another one: there are fewer cores than "
+        fmt::format("On {}, {} of the threads share a core with another one: there are fewer cores than "
                     "threads.",
                     host, placed.sharing_core));
   if (placed.sharing_cpu == 0 && usable_cpus > 1 && std::ssize(placed.cpus) == usable_cpus)
@@ -173,7 +174,7 @@ void note_placement(grouping& result, const std::string& host, const thread_plac
   if (placed.sharing_cpu == 0) return;
   result.chosen.oversubscribed = true;
   result.notes.push_back(
-      fmt::format("On {}, {} thread(s) share a CPU with another one: oversubscribed, waits yield. "
+      fmt::format("On {}, {} of the threads share a CPU with another one: oversubscribed, waits yield. "
                   "Start fewer members or ranks, or allow more CPUs.",
                   host, placed.sharing_cpu));
 }

@@ -16,6 +16,7 @@
 #include "src/app/report_files.hpp"
 #include "src/app/this_machine.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/launcher.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
 #include "src/base/watchdog.hpp"
@@ -89,7 +90,7 @@ std::vector<std::string> measure_here(const options& asked, const scratch_folder
   if (!ended_in_time && code != 0 && code != static_cast<int>(exit_code::barrier_failed))
     throw usage_error(
         fmt::format("the measurement ended with exit code {}: `mgsync {}` says why; or name results files",
-                    code, fmt::join(words, " ")));
+                    code, fmt::join(words.begin(), std::ranges::find(words, "--json"), " ")));
   return {file};
 }
 
@@ -119,6 +120,10 @@ int advise_command(const options& asked) {
   std::optional<scratch_folder> folder;
   std::vector<std::string> files = asked.files;
   if (here) {
+    if (read_launch().under_mpi)
+      throw usage_error("mgsync advise without files measures by one process; accepted: under mpirun or srun "
+                        "results files, "
+                        "which mgsync --json FILE writes under it");
     folder.emplace();
     options looking;
     looking.device = asked.device;

@@ -180,7 +180,7 @@ std::string communicator::lost_ranks(lost which) {
   // Where this process was stopped until just now, that may be why the others are gone.
   const auto own = awake_clock::stopped_within(std::chrono::seconds(2));
   if (own.count() > 0 && processes.size() > 1 && (!found.empty() || which == lost::gone_or_stopped))
-    return fmt::format("{} was stopped for {:.3g} s", this_rank(),
+    return fmt::format("{} was stopped, or got no CPU, for {:.3g} s", this_rank(),
                        std::chrono::duration<double>(own).count());
   return found;
 }

@@ -354,7 +354,7 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
              },
              [&] { write_documents(asked_, document_); },
              [&] {
-               if (!document_.results.empty())
+               if (std::ranges::any_of(document_.results, &result::has_metrics))
                  say("measured before that:\n{}",
                      format_table(document_.results, asked_.listed(), terminal_at(STDERR_FILENO)));
              }});

@@ -9,6 +9,7 @@
 
 #include "src/base/standard_streams.hpp"
 #include "src/base/terminal.hpp"
+#include "src/base/units.hpp"
 
 namespace mgsync {
 
@@ -46,7 +47,7 @@ void progress_line::finished() {
   if (points_ == 0 || watched_ || now - last_ < std::chrono::seconds(10)) return;
   last_ = now;
   const auto left = time_left(now - began_, whole_, done_, points_);
-  say("mgsync: {} of {} points after {:.0f} s{}{}\n", done_, points_,
+  say("mgsync: {} of {} after {:.0f} s{}{}\n", done_, counted(points_, "point"),
       std::chrono::duration<double>(now - began_).count(), left.empty() ? "" : ", ", left);
 }
 

@@ -178,6 +178,11 @@ bool runner::create(candidate& c) {
     made = c.planned->create();
     c.subject = std::move(made.subject);
   }
+  if (!c.subject && job_->size() == 1 && signal_received() != 0) {  // and not because it cannot be made
+    interrupted_ = true;
+    interrupt(c);
+    return false;
+  }
   if (job_->size() > 1) {
     told_by known{[&](auto& way) {
       way.needs("reason", made.reason);
@@ -386,8 +391,9 @@ void runner::end(candidate& c) {
     if (c.sampled) add_doubts(r.doubts, doubts_of_samples(r.metrics, r.samples));
     if (!r.has_metrics()) r.doubts.clear();
     if (const auto stopped = awake_clock::stopped() - c.stopped_before; c.stops == 0 && stopped.count() > 0)
-      r.notes.push_back(fmt::format("a process was stopped for {:.3g} s, and none of its runs was under way",
-                                    std::chrono::duration<double>(stopped).count()));
+      r.notes.push_back(fmt::format(
+          "a process was stopped, or got no CPU, for {:.3g} s, and none of its runs was under way",
+          std::chrono::duration<double>(stopped).count()));
     if (c.stops > 0)
       r.notes.push_back(fmt::format(
           "measured again what a process that was stopped, {:.3g} s in all, or its machine, had held up",

@@ -21,7 +21,7 @@ lose() { # SIGNAL RANK BACKEND
   start "$3"
   lose_rank "$1" "$2" "$job" "$3"
   has_samples || fail "the store lost its samples"
-  local named="rank $2 \\(process [0-9]+ on [^ ]*\\) (is gone|is stopped|was stopped for [0-9.]+ s)"
+  local named="rank $2 \\(process [0-9]+ on [^ ]*\\) (is gone|is stopped|was stopped, or got no CPU, for [0-9.]+ s)"
   for file in err json store; do expect_text "$named" "$work/$file"; done
   tail -n 1 "$work/store" | grep -Eq "\"why\":\"error\",\"reason\":\"$named" || fail "the store does not end with the reason"
   expect_text '"ended": "error"' "$work/json"

@@ -36,7 +36,7 @@ on_nodes 4 1 --backend nodes --nodes 2-4 --json "$work/json"
 expect_code $? 0 "a sweep over nodes"
 for nodes in 2 3 4; do expect_text "leader over $nodes nodes" "$work/json"; done
 on_nodes 2 1 --backend nodes --nodes 3 && fail "three of two nodes"
-expect_text 'mgsync: --nodes 3: the ranks are on 2 nodes; accepted: 1..2' "$work/err"
+expect_text 'mgsync: --nodes 3: the ranks are on 2 nodes; accepted: 1-2' "$work/err"
 on_nodes 2 1 --backend nodes --nodes 2 --per-node && fail "both --nodes and --per-node"
 expect_text 'mgsync: --nodes says how many nodes meet, and --per-node' "$work/err"
 passed "a sweep over the number of nodes"

@@ -41,7 +41,8 @@ void set_axes(point& p, const sweep_request& request, const cell& where, const c
     p.set("nodes", static_cast<double>(nodes));
   if (!request.pin) p.set(axes::pinned, "no");
   if (where.group.oversubscribed) p.set(axes::oversubscribed, "yes");
-  if (!request.peer_memory.empty()) p.set(axes::peer_memory_asked, request.peer_memory);
+  if (!request.peer_memory.empty() && request.device == topology::device::gpu)
+    p.set(axes::peer_memory_asked, request.peer_memory);
   if (!request.mpi_threads.empty() && request.mpi_threads != "single")
     p.set(axes::mpi_threads, request.mpi_threads);
 }
@@ -111,8 +112,9 @@ std::vector<rank_views> parts_of(const sweep_request& request, std::span<const t
   std::vector<rank_views> parts;
   for (const int count : request.nodes) {
     if (count > std::ssize(nodes))
-      throw usage_error(fmt::format("--nodes {}: the ranks are on {} node{}; accepted: 1..{}", count,
-                                    nodes.size(), nodes.size() == 1 ? "" : "s", nodes.size()));
+      throw usage_error(fmt::format("--nodes {}: the ranks are on {} node{}; accepted: {}", count,
+                                    nodes.size(), nodes.size() == 1 ? "" : "s",
+                                    nodes.size() == 1 ? "1" : fmt::format("1-{}", nodes.size())));
     std::set<int> taken;
     for (int n = 0; n < count; ++n)
       for (const auto& view : nodes[static_cast<std::size_t>(n)]) taken.insert(view.rank);

@@ -187,7 +187,7 @@ TEST(plan, waives_what_one_node_lacks) {
   r.members = {2, 3};
   const auto planned = make_plan(r, ranks);
   EXPECT_EQ(members_of(planned, false), (std::vector<int>{2, 3, 2}));
-  EXPECT_NE(planned.cells[3].points[0].waived.find("more members than 2 rank(s) with 1 each hold"),
+  EXPECT_NE(planned.cells[3].points[0].waived.find("more members than 2 ranks with 1 each hold"),
             std::string::npos);
 }
 
