@@ -386,8 +386,8 @@ int accept_command(const options& asked) {
     const auto is_of_node = [&](const told_finding& f) {
       return !is_of_this_process(f, here.views.front().binding);
     };
-    const auto others = std::ranges::stable_partition(record.findings, is_of_node);
-    judge_unmeasured(record, others.size() < record.findings.size());
+    const auto others = std::stable_partition(record.findings.begin(), record.findings.end(), is_of_node);
+    judge_unmeasured(record, others != record.findings.begin());
     return ended(asked, std::move(record));
   }
   if (!here.no_reference.empty()) throw usage_error(here.no_reference);
