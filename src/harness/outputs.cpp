@@ -354,7 +354,10 @@ bool outputs::write_in_emergency(const std::string& why, result_status blame) {
              },
              [&] { write_documents(asked_, document_); },
              [&] {
-               if (std::ranges::any_of(document_.results, &result::has_metrics))
+               const auto tells = [](const result& r) {
+                 return r.has_metrics() || r.status == result_status::failed;
+               };
+               if (std::ranges::any_of(document_.results, tells))
                  say("measured before that:\n{}",
                      format_table(document_.results, asked_.listed(), terminal_at(STDERR_FILENO)));
              }});

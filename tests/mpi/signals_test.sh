@@ -36,6 +36,20 @@ interrupt USR2
 interrupt TERM USR1
 interrupt USR1 USR1
 
+# Also while what is to be measured is made, as the processes of a study of hangs are.
+for delay in 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.45; do
+  rm -f "$work"/case*
+  "$mgsync" study blocking --question holds --json "$work/case.json" >"$work/case" 2>&1 &
+  pid=$!
+  sleep "$delay"
+  kill -s INT "$pid" 2>/dev/null
+  wait "$pid"
+  code=$?
+  [ "$code" -eq 130 ] || ! grep -q '"reason": "interrupted' "$work/case.json" || fail "exit code $code of what was interrupted"
+  ! grep -q '"reason": "interrupted"' "$work/case.json" || fail "what was interrupted is said to be impossible here"
+done
+passed "SIGINT while cases are made"
+
 # Goes on from the last one's store.
 samples=$(grep -c '"t":"sample"' "$work/store")
 timeout "$long_s" "$mgsync" "${sweep[@]}" --store "$work/store" --resume --json "$work/json" \

@@ -275,6 +275,25 @@ TEST(page, of_figures_of_one_kind_one_is_chosen_without_a_script) {
   EXPECT_NE(page_style().find(".set>input:nth-of-type(3):checked~figure:nth-of-type(3)"), std::string::npos);
 }
 
+TEST(page, what_tells_figures_apart_keeps_its_name_and_unit) {
+  const auto labels = [](const std::vector<std::string>& titles, const std::vector<std::string>& expected) {
+    auto p = page_of({});
+    auto& figures = p.sections.front().shown.figures;
+    figures.clear();
+    for (std::size_t i = 0; i < titles.size(); ++i)
+      figures.push_back(bar_chart{.heading = {fmt::format("ranked-{}", i), titles[i]},
+                                  .values = {"us"},
+                                  .bars = {{.name = "a", .parts = {1.0}}},
+                                  .in_terminal = true});
+    const auto html = to_html(p);
+    for (const auto& label : expected)
+      EXPECT_EQ(count(html, fmt::format("<span>{}</span></label>", label)), 1U) << label;
+  };
+  labels({"Shapes: 2 GPUs", "Shapes: 2 GPUs, late 5000 us"}, {"2 GPUs", "2 GPUs, late 5000 us"});
+  labels({"Ranked: 2 GPUs, work 20 us", "Ranked: 2 GPUs, work 200 us"}, {"work 20 us", "work 200 us"});
+  labels({"Ranked: 1 GPU, idle", "Ranked: 2 GPUs, idle"}, {"1 GPU", "2 GPUs"});
+}
+
 TEST(page, a_timeline_that_its_study_draws_is_not_shown_twice) {
   std::vector<result> all{measured(1, 32, "auto")};
   all.front().attachments.push_back({"timeline.svg", "image/svg+xml", "<svg/>"});
