@@ -76,7 +76,9 @@ TEST(health, names_missing_gpus) {
             list{"missing-gpus: box shows 7 GPUs; a node of its kind has 8."});
   EXPECT_EQ(sentences(with_switch(8), {}, {with_switch(7)}), list{});
   EXPECT_EQ(sentences(with_switch(4), {}, {with_switch(4), with_switch(8)}), list{}) << "a kind of its own";
-  EXPECT_EQ(missing_gpus({.host = "box"}, 8).what, "box shows no GPU; a node of its kind has 8.");
+  machine none;
+  none.host = "box";
+  EXPECT_EQ(missing_gpus(none, 8).what, "box shows no GPU; a node of its kind has 8.");
 }
 
 TEST(health, tells_the_state_of_a_gpu) {
