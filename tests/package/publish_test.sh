@@ -37,20 +37,19 @@ expect_code $? 0 "the same once more"
 [ "$(wc -l <"$results/accept.jsonl")" -eq 1 ] || fail "an acceptance was published twice"
 passed "published once more: nothing moved, and no acceptance twice"
 
-# Measured anew; one file has no point in common with what it replaces, and one failed.
+# The same figures of another time; another file has no point in common with what it replaces, and failed.
 rm "$work/raw/one/late.json"
-"$mgsync" --device host --backend multigrid:central --members 2 --oversubscribe --max-time 20ms --check-rounds 200 \
-  --json "$work/raw/one/central.json" >"$work/out" 2>&1 || fail "nothing was measured anew"
+sed -i 's/"started": "[0-9]*/"started": "1999/' "$work/raw/one/central.json"
 "$mgsync" --device host --backend multigrid:central --members 3 --oversubscribe --max-time 20ms --check-rounds 200 \
   --json "$work/json" >"$work/out" 2>&1 || fail "nothing was measured of three"
 xz -c "$work/json" >"$results/another.json.xz"
 sed 's/"status": "measured"/"status": "error"/' "$work/raw/one/central.json" >"$work/raw/one/another.json"
 publish
-expect_code $? 0 "what was measured anew"
+expect_code $? 0 "another time"
 expect_text '^== one/another$' "$work/out"
 expect_text '^exit code 2$' "$work/out"
 expect_text '^== one/central$' "$work/out"
-expect_text '^[0-9]+ slower, [0-9]+ faster, ' "$work/out"
+expect_text '^0 slower, 0 faster, ' "$work/out"
 xz -dc "$results/moved.txt.xz" >"$work/moved"
 expect_text '^BASE +[^ ]*/one/central\.json\.xz \(host-' "$work/moved"
 cp "$ledger" "$work/ledger.xz"
