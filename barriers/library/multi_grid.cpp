@@ -11,6 +11,25 @@
 #include "barriers/library/team_ranks.hpp"
 
 namespace mgsync {
+namespace {
+
+// Destroys what is left of it: nothing after a reset of its GPUs, or in a process that was forked.
+template <class Owned>
+void let_go(std::unique_ptr<Owned>& owned) {
+  if (!owned) return;
+  const cuda::outside_of_captures apart;
+  if (owned->lives.can_destroy()) owned.reset();
+  else static_cast<void>(owned.release());
+}
+template <class Owner, class Owned>
+Owner& take(Owner& to, std::unique_ptr<Owned>& old, std::unique_ptr<Owned>& other) {
+  if (&old == &other) return to;
+  let_go(old);
+  old = std::move(other);
+  return to;
+}
+
+}  // namespace
 
 multi_grid::multi_grid(const std::vector<int>& gpus, const group_options& options)
     : multi_grid(gpus, 0, {}, options) {}
@@ -35,18 +54,8 @@ std::size_t multi_grid::flag_bytes(unsigned gpus, unsigned blocks_per_gpu) {
   return (most + library::part_alignment - 1) / library::part_alignment * library::part_alignment;
 }
 multi_grid::multi_grid(multi_grid&&) noexcept = default;
-multi_grid& multi_grid::operator=(multi_grid&& other) noexcept {
-  if (this == &other) return *this;
-  const multi_grid old(std::move(*this));  // is destroyed as any other group, also after a reset of its GPUs
-  state_ = std::move(other.state_);
-  return *this;
-}
-multi_grid::~multi_grid() {
-  if (!state_) return;
-  const cuda::outside_of_captures apart;
-  if (state_->lives.can_destroy()) state_.reset();
-  else static_cast<void>(state_.release());
-}
+multi_grid& multi_grid::operator=(multi_grid&& other) noexcept { return take(*this, state_, other.state_); }
+multi_grid::~multi_grid() { let_go(state_); }
 
 unsigned multi_grid::gpus() const { return static_cast<unsigned>(state_->group.gpus.places.size()); }
 unsigned multi_grid::local_gpus() const { return static_cast<unsigned>(state_->local.size()); }
@@ -182,17 +191,9 @@ multi_grid_memory multi_grid::allocate(std::size_t bytes) {
 multi_grid_memory::multi_grid_memory(std::unique_ptr<owner> given) : owner_(std::move(given)) {}
 multi_grid_memory::multi_grid_memory(multi_grid_memory&&) noexcept = default;
 multi_grid_memory& multi_grid_memory::operator=(multi_grid_memory&& other) noexcept {
-  if (this == &other) return *this;
-  const multi_grid_memory old(std::move(*this));
-  owner_ = std::move(other.owner_);
-  return *this;
+  return take(*this, owner_, other.owner_);
 }
-multi_grid_memory::~multi_grid_memory() {
-  if (!owner_) return;
-  const cuda::outside_of_captures apart;
-  if (owner_->lives.can_destroy()) owner_.reset();
-  else static_cast<void>(owner_.release());
-}
+multi_grid_memory::~multi_grid_memory() { let_go(owner_); }
 void* multi_grid_memory::part(unsigned grid_rank, unsigned local) const {
   try {
     return owner_->memory->part_of(grid_rank, local);

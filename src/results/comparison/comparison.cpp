@@ -249,9 +249,9 @@ std::string_view word_of(change what, const metric_name& of) {
 bool are_of_one_run(const json_document& a, const json_document& b) {
   std::set<std::vector<double>> measured;
   for (const auto* r : where(a.results, &result::has_metrics)) measured.insert(r->metrics.front().raw);
-  const auto same = [&](const result& r) { return measured.contains(r.metrics.front().raw); };
   const auto of_b = where(b.results, &result::has_metrics);
-  const auto both = where(b.results, &result::has_metrics, same).size();
+  const auto both =
+      where(of_b, [&](const result& r) { return measured.contains(r.metrics.front().raw); }).size();
   if (a.started == b.started && a.seed == b.seed && a.machine.mgsync == b.machine.mgsync) return both > 0;
   // A file that others were merged into has the start and the seed of one of them.
   return both > 1 && 2 * both >= std::min(measured.size(), of_b.size());
