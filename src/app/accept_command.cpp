@@ -33,7 +33,6 @@
 #include "src/studies/barriers/barrier_facts.hpp"
 #include "topology/connection.hpp"
 #include "topology/cpu_list.hpp"
-#include "topology/description.hpp"
 #include "topology/health.hpp"
 
 namespace mgsync {
@@ -43,10 +42,7 @@ namespace {
 struct node {
   std::vector<topology::rank_view> views;
   campaign_request request;  // of the points that may be measured
-  std::vector<result_file> against;
-  std::vector<topology::machine> machines;
-  std::size_t most_gpus = 0;  // of machines that are the same otherwise, where none has as many as this one
-  std::string no_reference;   // why `against` is empty
+  references known;
   bool has_gpus() const { return request.device == topology::device::gpu; }
   const topology::machine& seen() const { return views.front().seen; }
 };
@@ -81,40 +77,14 @@ node look_at_node(const options& asked) {
   here.request = campaign_of(asked, studies_asked({}), alone, here.views);
   if (!here.has_gpus()) here.request.machine.gpus.clear();
   const auto& machine = here.request.machine;
-  if (asked.against.empty()) {
-    auto known = references_for(machine, "this machine");
-    here.against = std::move(known.alike);
-    here.machines = std::move(known.machines);
-    // A machine without any GPU may be meant to have none.
-    here.most_gpus = here.against.empty() && here.has_gpus() ? known.most_gpus : 0;
-    here.no_reference = known.why_none;
+  if (!asked.against.empty()) {
+    here.known = references_named(asked.against, machine, asked.device == "host",
+                                  asked.across.value_or(across::hosts));
     return here;
   }
-  const auto allowed = asked.across.value_or(across::hosts);
-  std::optional<result_file> larger;
-  for (const auto named : split_at_commas(asked.against)) {
-    const std::string name(named);
-    if (name.ends_with(".machine")) {
-      here.machines.push_back(topology::read_description(read_text(name, "a machine description"), name));
-      continue;
-    }
-    auto file = read_result_file(name);
-    auto of_file = file.document.machine;
-    const bool of_gpus = std::ranges::any_of(
-        file.document.results, [](const result& r) { return r.point.device == topology::device::gpu; });
-    if (!here.has_gpus() && (asked.device == "host" || !of_gpus)) of_file.gpus.clear();
-    if (allowed != across::machines && has_more_gpus(of_file, machine)) {
-      here.most_gpus = std::max(here.most_gpus, of_file.gpus.size());
-      larger = std::move(file);
-      continue;
-    }
-    refuse_unless_alike(of_file, name, machine, "this machine", allowed);
-    here.against.push_back(std::move(file));
-  }
-  if (larger && !here.against.empty())
-    refuse_unless_alike(larger->document.machine, larger->name, machine, "this machine", allowed);
-  if (!larger && here.against.empty())
-    here.no_reference = "--against names machine descriptions alone; accepted: with them files of --json";
+  try {  // the node is looked at without a reference, too
+    here.known = references_for(machine, "this machine");
+  } catch (const usage_error& error) { here.known.why_none = error.what(); }
   return here;
 }
 
@@ -127,7 +97,7 @@ bool is_of_this_process(const topology::finding& f, const topology::gpu_binding&
 // What keeps the node from being measured. Of host members nothing does: their machine is shared.
 std::vector<told_finding> found_at(const node& here) {
   std::vector<told_finding> found;
-  if (here.most_gpus > 0) found.push_back({topology::missing_gpus(here.seen(), here.most_gpus)});
+  if (here.known.most_gpus > 0) found.push_back({topology::missing_gpus(here.seen(), here.known.most_gpus)});
   if (!here.has_gpus()) return found;
   const std::set<std::string_view> matters{"hidden-gpus", "gpus-per-task", "lost-gpus",     "shared-gpu",
                                            "wrong-node",  "small-mask",    "no-peer-access"};
@@ -135,8 +105,8 @@ std::vector<told_finding> found_at(const node& here) {
     if (matters.contains(one.name)) found.push_back({one});
   const auto healths =
       here.seen().is_this_machine ? topology::gpu_healths() : std::vector<topology::gpu_health>{};
-  for (const auto& one : topology::find_faults(here.seen(), healths, here.machines))
-    if (here.most_gpus == 0 || one.name != "missing-gpus") found.push_back({one});
+  for (const auto& one : topology::find_faults(here.seen(), healths, here.known.machines))
+    if (here.known.most_gpus == 0 || one.name != "missing-gpus") found.push_back({one});
   return found;
 }
 
@@ -228,7 +198,7 @@ std::vector<acceptance_point> plan_for(node& here, const options& asked, const r
         read_thresholds(read_text(asked.thresholds, "a table of thresholds"), asked.thresholds, is_barrier);
   wanted.thresholds = table;
   auto plan = plan_acceptance(known, wanted);
-  const auto files = counted(here.against.size(), "reference file");
+  const auto files = counted(here.known.alike.size(), "reference file");
   const auto without = left_out(known, wanted.device, wanted.members);
   if (plan.empty() && !without.empty())
     throw usage_error(fmt::format("of the {} for this node {}; accepted: --against files that were measured "
@@ -378,8 +348,8 @@ int accept_command(const options& asked) {
   auto here = look_at_node(asked);
   const auto began = std::chrono::steady_clock::now();
   auto record = record_of(here);
-  if (!here.against.empty()) record.against = where_measured(here.against, here.request.machine);
-  const auto documents = with_facts(here.against);
+  if (!here.known.alike.empty()) record.against = where_measured(here.known.alike, here.request.machine);
+  const auto documents = with_facts(here.known.alike);
   const reference_spread known(documents);
   if (const auto found = too_few_cpus(here, known)) record.findings.push_back(*found);
   if (!record.findings.empty()) {
@@ -390,14 +360,14 @@ int accept_command(const options& asked) {
     judge_unmeasured(record, others != record.findings.begin());
     return ended(asked, std::move(record));
   }
-  if (!here.no_reference.empty()) throw usage_error(here.no_reference);
+  if (!here.known.why_none.empty()) throw usage_error(here.known.why_none);
   const auto plan = plan_for(here, asked, known, record.notes);
   const auto within = asked.given.contains("within")
                           ? std::optional(std::chrono::duration<double>(asked.within).count())
                           : std::nullopt;
   const auto time = time_of(plan.size(), plan.back().point.members, within);
   if (asked.dry_run) {
-    tell("{}: held against {} of its kind ({})\n{}", record.node, counted(here.against.size(), "file"),
+    tell("{}: held against {} of its kind ({})\n{}", record.node, counted(here.known.alike.size(), "file"),
          record.kind, plan_text(plan, time, asked.verbose));
     for (const auto& note : record.notes) tell("note: {}\n", note);
     return 0;

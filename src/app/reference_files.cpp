@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -12,7 +13,6 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/results/files/packed_text.hpp"
-#include "src/results/values/machine_likeness.hpp"
 #include "topology/description.hpp"
 
 namespace mgsync {
@@ -85,6 +85,37 @@ references references_for(const machine_record& now, const std::string& whose) {
     found.why_none = fmt::format("there is no reference of the kind of machine that {} is of; there are "
                                  "results of: {}. MGSYNC_REFERENCE names a folder with your own",
                                  whose, fmt::join(kinds, "; "));
+  // A machine without any GPU may be meant to have none.
+  if (!found.alike.empty() || now.gpus.empty()) found.most_gpus = 0;
+  return found;
+}
+
+references references_named(std::string_view list, const machine_record& now, bool of_host, across allowed) {
+  references found;
+  std::optional<result_file> larger;
+  for (const auto named : split_at_commas(list)) {
+    const std::string name(named);
+    if (name.ends_with(".machine")) {
+      found.machines.push_back(topology::read_description(read_text(name, "a machine description"), name));
+      continue;
+    }
+    auto file = read_result_file(name);
+    auto of_file = file.document.machine;
+    const bool of_gpus = std::ranges::any_of(
+        file.document.results, [](const result& r) { return r.point.device == topology::device::gpu; });
+    if (now.gpus.empty() && (of_host || !of_gpus)) of_file.gpus.clear();
+    if (allowed != across::machines && has_more_gpus(of_file, now)) {
+      found.most_gpus = std::max(found.most_gpus, of_file.gpus.size());
+      larger = std::move(file);
+      continue;
+    }
+    refuse_unless_alike(of_file, name, now, "this machine", allowed);
+    found.alike.push_back(std::move(file));
+  }
+  if (larger && !found.alike.empty())
+    refuse_unless_alike(larger->document.machine, larger->name, now, "this machine", allowed);
+  if (!larger && found.alike.empty())
+    found.why_none = "--against names machine descriptions alone; accepted: with them files of --json";
   return found;
 }
 

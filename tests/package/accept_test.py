@@ -81,6 +81,9 @@ def faults():
         out = accept("--dry-run", "--topology", described("h200x2/h200x2.machine", change), code=5)
         assert out.startswith("This node is not normal, and was not measured: ") and what in out and "Look further: " in out, out
         assert out.count("\n") == 1, out
+    # Also where a reference is asked for that is not there.
+    out = accept("--dry-run", "--topology", described("h200x2/h200x2.machine", fewer_links), code=5, MGSYNC_REFERENCE="/nonexistent")
+    assert "GPU 1 has 17 active NVLinks" in out, out
     # How this process is bound says nothing of the node.
     for change, what in ((one_cpu, "may use 1 core(s) (CPUs 3) for 2 members"), (far(0), "none of which is near its GPU 0"),
                          (far(1), "none of which is near its GPU 1")):
