@@ -113,6 +113,7 @@ class gpu_trial {
     run.fault = scenario_.fault == round_loop::host_run::arrive_early   ? round_loop::fault_early
                 : scenario_.fault == round_loop::host_run::never_arrive ? round_loop::fault_never
                                                                         : round_loop::no_fault;
+    run.fault_member = scenario_.fault_member;
     run.fault_round = missed_round;
     const auto budget = scenario_.patience + for_a_round * scenario_.rounds;
     run.budget_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(budget).count());
@@ -249,8 +250,8 @@ class gpu_trial {
         for (unsigned b = 0; b < one.blocks; ++b)
           if (one.arrived(b) > missed_round + 1)
             return {ending::violated, one.arrived(b),
-                    fmt::format("{} left round {}, at which member 0 never arrived", name_of(one, b),
-                                missed_round + 1)};
+                    fmt::format("{} left round {}, at which member {} never arrived", name_of(one, b),
+                                missed_round + 1, scenario_.fault_member)};
       return {ending::passed, missed_round + 1, {}};
     }
     std::vector<std::pair<std::string, std::uint64_t>> where;
@@ -275,7 +276,8 @@ class gpu_trial {
       return {ending::violated, rounds,
               "member 0 came early on purpose, and nobody saw it: what this check says means nothing"};
     if (scenario_.fault == round_loop::host_run::never_arrive)
-      return {ending::violated, rounds, "all went on, although member 0 never arrived"};
+      return {ending::violated, rounds,
+              fmt::format("all went on, although member {} never arrived", scenario_.fault_member)};
     return {ending::passed, rounds, {}};
   }
 

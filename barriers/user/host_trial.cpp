@@ -148,6 +148,7 @@ class forked_trial {
     run.pages = pages.data();
     run.rounds_done = std::uint64_t{launch} * scenario_.rounds;
     run.fault = me.block == 0 ? scenario_.fault : host_run::no_fault;
+    run.fault_worker = scenario_.fault_member;
     run.fault_round = missed_round;
     run.yields = 1;  // nothing is timed here
     run.crowd = crowd_;
@@ -316,9 +317,9 @@ tried forked_trial::judge_hang() const {
   if (scenario_.fault == host_run::never_arrive) {
     for (unsigned w = 0; w < workers_.size(); ++w)
       if (arrived(w) > missed_round + 1)
-        return {
-            ending::violated, arrived(w),
-            fmt::format("{} left round {}, at which member 0 never arrived", name_of(w), missed_round + 1)};
+        return {ending::violated, arrived(w),
+                fmt::format("{} left round {}, at which member {} never arrived", name_of(w),
+                            missed_round + 1, scenario_.fault_member)};
     return {ending::passed, most_arrived(), {}};
   }
   std::vector<std::pair<std::string, std::uint64_t>> where;

@@ -26,7 +26,8 @@ struct scenario {
   std::uint32_t second_object = 0;        // from this launch on: start() again on the same memory; 0: never
   unsigned streams = 1;                   // launches at once on the same memory
   check::loop what = check::loop::check;  // or ordinary
-  std::uint32_t fault = round_loop::host_run::no_fault;  // of worker 0; never_arrive: in round 5
+  std::uint32_t fault = round_loop::host_run::no_fault;  // never_arrive: in round 5
+  std::uint32_t fault_member = 0;  // whose fault it is; where not 0: members of one block
   std::uint32_t seed = 1;
   std::chrono::milliseconds patience = std::chrono::seconds(20);  // without anybody's progress
 };

@@ -58,6 +58,8 @@ for barrier, words in (("crashes", "crashed by signal 6"), ("endless", "STUCK"),
            "--timeout", "1s")
 expect(3, ["members-2          refused", "members-3          CRASHED"], "check", f"{misbehaving}:crashes-when-asked", "--scenario",
        "members-2,members-3")
+expect(3, ["first-absent       passed", "last-absent        VIOLATED", "left round 6, at which member 2 never arrived"], "check",
+       f"{misbehaving}:gives-up-waiting", "--scenario", "first-absent,last-absent")
 
 # Bad input: one sentence, exit 2.
 expect(2, "it crashed (Aborted) as it was loaded", "check", ends_loading)

@@ -60,6 +60,29 @@ struct counter_of_each_stream : counter {
   using counter::counter;
 };
 
+// Member 0 lets all go on without who is not there after 50 ms.
+struct gives_up_waiting : of_a_counter {
+  static constexpr const char* name = "gives-up-waiting";
+  using of_a_counter::of_a_counter;
+  __device__ static unsigned long long ns() {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+  }
+  __device__ bool arrive_and_wait() {
+    const word target = next() * at.workers;
+    if (at.member == 0 && threadIdx.x == 0) {
+      word* const all = &line(0, 0);
+      word seen = target - at.workers;
+      const auto end = ns() + 50'000'000;
+      while (!reached(seen, target - 1) && ns() < end)
+        asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(all) : "memory");
+      if (!reached(seen, target - 1)) atomicAdd_system(all, target - 1 - seen);
+    }
+    return meet(target);
+  }
+};
+
 // 7. The epoch comes from the host as an argument, which a graph repeats.
 struct epoch_of_the_launch : of_a_counter {
   static constexpr const char* name = "epoch-of-the-launch";
@@ -129,5 +152,5 @@ MGSYNC_CHECK_BARRIER(on_gpus::ONLY)
 #else
 MGSYNC_CHECK_BARRIER(on_gpus::counter, on_gpus::counter_of_each_stream, on_gpus::epoch_of_the_launch,
                      on_gpus::gpu_scope_between_gpus, on_gpus::same_grid_everywhere, on_gpus::one_workspace,
-                     on_gpus::grid_id_as_epoch)
+                     on_gpus::grid_id_as_epoch, on_gpus::gives_up_waiting)
 #endif

@@ -70,6 +70,8 @@ expect 0 'two-streams  *passed' "$mgsync" check "$made/all.so:counter-of-each-st
 expect 3 'unequal-grids  *[VS]' "$mgsync" check "$made/all.so:same-grid-everywhere" --scenario unequal-grids --timeout 2s
 expect 3 'two-streams  *[VS]' "$mgsync" check "$made/all.so:one-workspace" --scenario two-streams --timeout 2s
 expect 3 'replay-alone  *VIOLATED' "$mgsync" check "$made/all.so:grid-id-as-epoch" --scenario alone,replay-alone --timeout 2s
+expect 3 'last-absent  *VIOLATED' "$mgsync" check "$made/all.so:gives-up-waiting" --scenario first-absent,last-absent
+grep -q 'first-absent  *passed' "$made/out" || { echo "first-absent:"; cat "$made/out"; failed=1; }
 expect 0 'dissemination-4: no fault was seen' "$mgsync" check "$made/peers.so:dissemination-4" --scenario held-back,members-11,blocks,replay \
   --check-rounds 4000 --timeout 5s
 expect 0 'blocks  *waived' "$mgsync" check "$made/peers.so:equal-blocks" --scenario members-3,blocks --check-rounds 4000 --timeout 5s
