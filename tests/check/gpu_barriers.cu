@@ -63,6 +63,7 @@ struct counter_of_each_stream : counter {
 // Member 0 lets all go on without who is not there after 50 ms.
 struct gives_up_waiting : of_a_counter {
   static constexpr const char* name = "gives-up-waiting";
+  static bool takes(const shape& s) { return s.workers == s.members; }
   using of_a_counter::of_a_counter;
   __device__ static unsigned long long ns() {
     unsigned long long now;
