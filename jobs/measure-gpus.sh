@@ -127,7 +127,7 @@ for what in "${parts[@]}"; do
       [ "$gpus" -lt 2 ] || continue
       shape=1x32 load=local-stores:x128@all,host-reads@all
       [ "$what" = peers-load-grid ] || shape=b1x32 load=local-stores:x128@others,host-reads@others
-      part "$what" 60 "$mgsync" --backend "$peers" --gpus 1 --shape "$shape" --max-time "${point}ms" --check-rounds 200 --load "$load"
+      part "$what" 60 "$mgsync" --backend "$peers" --gpus 1 --shape "$shape" --max-time "$((3 * point))ms" --check-rounds 200 --load "$load"
       ;;
     library)
       part library 60 "$mgsync" --backend multigrid:auto,multigrid:library --gpus "$counts" --shape b1x32,1x32,1x1024,4x256,8x256,16x64,32x64

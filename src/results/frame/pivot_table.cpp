@@ -51,6 +51,11 @@ std::string in_an_interval(double number) {
   return std::abs(number) < 1 ? format_number(number) : fmt::format("{:.3f}", number);
 }
 
+// One of 95 %.
+bool has_interval(const result& one) {
+  return !first_metric(one).of_one_batch() && few_batches_of(one).empty();
+}
+
 table_entry entry_of(const result* one, const std::string& value) {
   if (one != nullptr && one->status == result_status::failed) return "FAIL";
   const auto numbers = one == nullptr ? std::vector<double>{} : numbers_of(*one, value);
@@ -60,13 +65,13 @@ table_entry entry_of(const result* one, const std::string& value) {
                        in_an_interval(numbers[2]));
   const auto [least, most] = std::ranges::minmax(numbers);
   return least < most ? fmt::format("{}..{}", format_number(least), format_number(most))
-                      : format_number(least) + (first_metric(*one).of_one_batch() ? " ?" : "");
+                      : format_number(least) + (has_interval(*one) ? "" : " ?");
 }
 
 // The lines below the tables: the meaning of marks that occur, and which values mean little.
 std::string legend_of(const std::string& tables, std::span<const result> results) {
   std::string text =
-      tables.find(" ? |") == std::string::npos ? "" : "?: of one batch only, without an interval\n";
+      tables.find(" ? |") == std::string::npos ? "" : "?: of one batch, or too few for a 95 % interval\n";
   if (const std::string summary = summary_of(results); !summary.empty())
     text += (text.empty() ? "" : "\n") + summary + "\n";
   return text;

@@ -37,7 +37,17 @@ TEST(pivot, a_number_of_one_batch_is_marked_and_goes_behind) {
   const auto text = table_by(all, {.by = "members"});
   EXPECT_NE(text.find("| multigrid:auto | 2.500 |\n| multigrid:hub | 1.500 ? |\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("?: of one batch only"), std::string::npos) << text;
+  EXPECT_NE(text.find("?: of one batch, or too few for a 95 % interval"), std::string::npos) << text;
+}
+
+TEST(pivot, a_number_of_too_few_batches_for_an_interval_is_marked) {
+  std::vector all{on_gpus("auto", 2, 1, 32, 2.5), on_gpus("hub", 2, 1, 32, 3.5)};
+  all[1].metrics = {summarize_batches({"latency", "us"}, {{0.7}, {3.5}, {70.9}, {70.9}, {0.7}})};
+  const auto text = table_by(all, {.by = "members"});
+  EXPECT_NE(text.find("| multigrid:auto | 2.500 |\n| multigrid:hub | 3.500 ? |\n"), std::string::npos)
+      << text;
+  all[1].metrics = {summarize_batches({"latency", "us"}, {{0.7}, {3.5}, {70.9}, {70.9}, {0.7}, {3.5}})};
+  EXPECT_EQ(table_by(all, {.by = "members"}).find('?'), std::string::npos);
 }
 
 TEST(pivot, a_column_per_shape_in_the_order_of_their_numbers) {
