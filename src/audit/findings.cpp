@@ -1,15 +1,13 @@
 #include "src/audit/findings.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "src/audit/arrivals.hpp"
 #include "src/audit/clocks.hpp"
+#include "src/audit/lone_threads.hpp"
 #include "src/audit/walk.hpp"
 
 namespace mgsync::audit {
@@ -47,6 +45,7 @@ class orders {
     if (waits_.empty()) return;
     polls();
     flags();
+    speakers();
     scopes();
     std::sort(report_.findings.begin(), report_.findings.end(),
               [](const auto& a, const auto& b) { return a.step < b.step; });
@@ -213,87 +212,28 @@ class orders {
     }
   }
 
-  // What is reached from these steps, of which each is one that a branch leads to, and what was met on the
-  // way: nothing, a shuffle or vote, which holds lanes and orders nothing, or a barrier of the block or the
-  // warp.
-  enum met : std::uint8_t { nothing, votes, a_barrier };
-  struct way_out {
-    std::size_t branch, next;
-  };
-  std::array<std::vector<bool>, 3> reached(const std::vector<way_out>& from,
-                                           const std::set<std::size_t>& never) const {
-    constexpr std::size_t most_kept = 8;  // of one step: beyond that nothing is taken to be known there
-    struct spot {
-      std::size_t at;
-      met how;
-      constants known;
-    };
-    std::array<std::vector<bool>, 3> seen;
-    seen.fill(std::vector<bool>(code_.size()));
-    std::map<std::pair<std::size_t, met>, std::vector<constants>> been;
-    std::vector<spot> open;
-    for (const way_out& one : from) open.push_back({one.next, nothing, constants(code_, one.branch)});
-    while (!open.empty() && code_.spend(1)) {
-      auto [at, how, known] = std::move(open.back());
-      open.pop_back();
-      if (never.count(at) != 0) continue;
-      const step& s = code_[at];
-      if (s.what == kind::block_barrier || s.what == kind::warp_barrier) how = a_barrier;
-      else if (s.meets_lanes) how = std::max(how, votes);
-      auto& before = been[{at, how}];
-      if (before.size() >= most_kept) known = {};
-      if (std::any_of(before.begin(), before.end(),
-                      [&now = known](const auto& one) { return one.is_in(now); }))
-        continue;
-      before.push_back(known);
-      seen[how][at] = true;
-      known.pass(s);
-      for (const std::size_t next : known.next(s)) open.push_back({next, how, known});
-    }
-    return seen;
-  }
-
-  // Finds threads that, depending on their index, skip the waiting loop and then read what the waiting
-  // threads read, without a barrier in between. A doubt where only some ways have none.
   void held_back(const waiting_loop& w) {
-    std::vector<way_out> ways_out;
-    for (const std::size_t branch : w.deciding)
-      for (const std::size_t next : code_[branch].next)
-        if (!w.of->has(next)) ways_out.push_back({branch, next});
-    for (std::size_t at = 0; at < code_.size() && code_.spend(1); ++at) {
-      const step& s = code_[at];
-      if (s.what != kind::branch || s.condition < 0 || s.next.size() != 2 || w.of->has(at)) continue;
-      if (!code_.of_thread()[static_cast<std::size_t>(s.condition)]) continue;
-      // A step that the branch's other side comes to as well parts nobody.
-      const auto leads = [&](std::size_t next) {
-        const auto& before = code_.before(next);
-        return code_.dominates(next, w.of->head) &&
-               std::all_of(before.begin(), before.end(),
-                           [&](std::size_t b) { return b == at || code_.dominates(next, b); });
-      };
-      const bool one = leads(s.next[0]), other = leads(s.next[1]);
-      if (one == other) continue;
-      const auto behind = reached(ways_out, {at});
-      // Who comes to the loop by another way polls, too.
-      const auto around = reached({{at, s.next[one ? 1 : 0]}}, {at, w.of->head});
-      std::optional<std::size_t> fault, doubtful;
-      for (std::size_t use = 0; use < code_.size(); ++use) {
-        if (code_[use].what != kind::load || !code_[use].global || code_[use].strong) continue;
-        if (!behind[nothing][use] && !behind[votes][use]) continue;
-        const bool free = around[nothing][use], voted = around[votes][use];
-        if (free && !voted && !around[a_barrier][use] && !fault) fault = use;
-        if ((free || voted) && !doubtful) doubtful = use;
-      }
-      if (!doubtful) continue;
-      say(fault ? severity::fault : severity::doubt, "poller-alone", w.poll,
-          fmt::format("threads that {} leads around this loop come to {} {}", place(at),
-                      place(fault ? *fault : *doubtful),
-                      fault
-                          ? "without a barrier of the block"
-                          : "with a shuffle or vote at most, which orders nothing, or have a barrier on some "
-                            "ways only"));
-      return;
+    if (const auto who = who_passes_by(code_, w))
+      say(who->is_sure ? severity::fault : severity::doubt, "poller-alone", w.poll,
+          fmt::format("threads that {} leads around this loop come to {} {}", place(who->branch),
+                      place(who->access), held_by(*who)));
+  }
+  // Of flags that are to publish something: those that are released. Of all behind one branch one is told of.
+  void speakers() {
+    std::set<std::size_t> told;
+    for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
+      if (!is_flag(at) || !(code_[at].releases || !ways_to(at).fences.empty())) continue;
+      const auto who = who_is_not_spoken_for(code_, at);
+      if (!who || !told.insert(who->branch).second) continue;
+      say(who->is_sure ? severity::fault : severity::doubt, "speaker-alone", at,
+          fmt::format("all threads come from {} to {}, which lets some of them set this flag, {}",
+                      place(who->access), place(who->branch), held_by(*who)));
     }
+  }
+  static std::string_view held_by(const unheld& who) {
+    return who.is_sure ? "without a barrier of the block"
+                       : "with a shuffle or vote at most, which orders nothing, or have a barrier on some "
+                         "ways only";
   }
 
   // Compares the scopes of all flags and polls of a function with each other and with the assumptions.

@@ -44,6 +44,10 @@ constexpr rule rules[] = {
      "Threads that do not poll are held by nothing, and have acquired nothing: they read before the others "
      "have arrived",
      "__syncthreads() behind the loop, for all threads of the block"},
+    {"speaker-alone", "PTX ISA, Parallel Synchronization: barrier",
+     "What the other threads of the block wrote is not ordered before the flag: who sees it may read "
+     "something stale of theirs",
+     "__syncthreads() in front of the branch that chooses who sets the flag, for all threads of the block"},
     {"equality", "a rule of barriers that are passed again and again, of no document",
      "A value that passes by between two polls is never seen again, and the loop never ends: a peer that is "
      "a round ahead, "

@@ -177,6 +177,33 @@ extern "C" __global__ void wrong_nobody_waits_for_the_poller(group g, word n) {
     }
   });
 }
+// And nothing holds the thread that speaks until the others have written: in the first case by a branch, in
+// the second by a predicate.
+extern "C" __global__ void wrong_nobody_waits_for_the_others(group g, word n) {
+  rounds(g, n, [&](word round) {
+    if (threadIdx.x < g.gpus) {
+      store_release(g.flags[threadIdx.x] + g.self, round);
+      while (!reached(load_acquire(g.flags[g.self] + threadIdx.x), round)) {}
+    }
+    __syncthreads();
+  });
+}
+extern "C" __global__ void wrong_flag_beside_the_others(word* payload, word* theirs, const word* mine,
+                                                        word* out, word n) {
+  for (word i = threadIdx.x; i < n; i += blockDim.x) payload[i] = n;
+  if (threadIdx.x == 0) store_release(theirs, n);
+  while (!reached(load_acquire(mine), n)) {}
+  out[threadIdx.x] = payload[n + threadIdx.x];
+}
+// What one thread alone wrote it may release by itself.
+extern "C" __global__ void sound_speaks_for_itself(word* payload, word* theirs, const word* mine, word* out,
+                                                   word n) {
+  if (threadIdx.x == 0) payload[0] = n;
+  const word before = load_relaxed(theirs);
+  if (threadIdx.x == 0) store_release(theirs, before + n);
+  while (!reached(load_acquire(mine), n)) {}
+  out[threadIdx.x] = payload[1];
+}
 // A block meets at a barrier in shared memory in place of __syncthreads().
 struct shared_barrier {
   word at;
