@@ -66,7 +66,7 @@ std::string counts_around(int all) {
 // Measures the barriers of this machine by a child process with a time limit, and returns what it has by
 // then.
 std::vector<std::string> measure_here(const options& asked, const scratch_folder& folder, int how_many) {
-  const auto file = folder.file(0);
+  const auto file = folder.file("measured.json");
   std::vector<std::string> words{"--members",      counts_around(how_many),
                                  "--backend",      "all",
                                  "--max-time",     "120ms",

@@ -9,26 +9,9 @@
 #include <vector>
 
 #include "src/app/options.hpp"
-#include "src/base/unique_descriptor.hpp"
+#include "src/base/scratch_folder.hpp"
 
 namespace mgsync {
-
-// A temporary folder for the results of processes. It is removed by the destructor, and by a small helper
-// process if this process ends in any other way.
-class scratch_folder {
- public:
-  scratch_folder();
-  ~scratch_folder();
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  std::string file(unsigned number) const;
-
- private:
-  std::filesystem::path path_;
-  unique_descriptor
-      alive_;         // the write end of a pipe, by whose closing the helper sees that this process ended
-  int remover_ = -1;  // the helper's process id; -1: there is none
-};
 
 // Runs this program with these words and without its table; returns its exit code as a shell does (128 +
 // signal). The child is killed when this process ends. After `limit` it gets SIGTERM, upon which it writes

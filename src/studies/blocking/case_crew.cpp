@@ -43,15 +43,17 @@ std::vector<std::string> command_of(const case_starter& by, const blocking_case&
   return all;
 }
 
-// Lets more ranks than hardware threads run, which must yield to each other; the user's own settings are
-// kept.
-std::map<std::string, std::string> environment_of(const blocking_case& c) {
+// Lets more ranks than hardware threads run, which must yield to each other, and keeps what Open MPI has of
+// one launch apart from another's, which removes their common folder as it ends, also while the next begins
+// in it. The user's own settings are kept.
+std::map<std::string, std::string> environment_of(const case_starter& by, const blocking_case& c) {
   std::map<std::string, std::string> all;
   if (c.level != "rank") return all;
   for (const auto& [name, value] : {std::pair{"OMPI_MCA_rmaps_base_oversubscribe", "1"},
                                     std::pair{"OMPI_MCA_hwloc_base_binding_policy", "none"},
-                                    std::pair{"OMPI_MCA_mpi_yield_when_idle", "1"}})
-    if (std::getenv(name) == nullptr) all[name] = value;
+                                    std::pair{"OMPI_MCA_mpi_yield_when_idle", "1"},
+                                    std::pair{"OMPI_MCA_orte_tmpdir_base", by.session.c_str()}})
+    if (std::getenv(name) == nullptr && *value != 0) all[name] = value;
   return all;
 }
 
@@ -92,7 +94,7 @@ case_end carry_out(const case_starter& by, const blocking_case& c) {
   case_end end;
   const auto begin = std::chrono::steady_clock::now();
   const auto child = run_child({.command = command_of(by, c),
-                                .environment = environment_of(c),
+                                .environment = environment_of(by, c),
                                 .longest = 2 * std::chrono::milliseconds(c.bound_ms) + longest_around,
                                 .dies_by = SIGTERM});  // upon which a launcher ends its ranks
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -136,6 +138,7 @@ std::size_t case_crew::plan_ability(blocking_case c, std::vector<int> units) {
 
 std::size_t case_crew::plan(blocking_case c, std::vector<int> units, std::size_t ability) {
   auto& one = all_.emplace_back();
+  if (c.level == "rank" && !sessions_) sessions_.emplace();
   one.asked = std::move(c);
   one.units = std::move(units);
   one.ability = ability;
@@ -169,13 +172,19 @@ void case_crew::start_what_can() {
   }
 }
 
+case_end case_crew::carry_out(const blocking_case& c) {
+  auto by = by_;
+  if (c.level == "rank") by.session = sessions_->file(fmt::format("{}", ++sessions_begun_));
+  return blocking::carry_out(by, c);
+}
+
 void case_crew::do_case(planned_case& one) {
   case_report report;
-  report.end = carry_out(by_, one.asked);
+  report.end = carry_out(one.asked);
   report.absent = absentees(one.asked, static_cast<unsigned>(report.end.seen.participants.size()));
   if (one.ability && report.end.error.empty() && !report.end.interrupted) {
     // What was stuck must be free again.
-    const auto fresh = carry_out(by_, with_all(one.asked));
+    const auto fresh = carry_out(with_all(one.asked));
     if (fresh.interrupted) report.afterwards = "interrupted";
     else if (!fresh.error.empty()) report.afterwards = fresh.error;
     else if (fresh.outcome != outcome::held)

@@ -3,6 +3,7 @@
 // runs anything there, while the other's process starts.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/base/scratch_folder.hpp"
 #include "src/base/unique_descriptor.hpp"
 #include "src/studies/blocking/blocking_case.hpp"
 
@@ -20,8 +22,9 @@ namespace mgsync::blocking {
 
 // The programs that start a case.
 struct case_starter {
-  std::string program;   // mgsync itself
-  std::string launcher;  // mpirun or mpiexec, for ranks
+  std::string program;    // mgsync itself
+  std::string launcher;   // mpirun or mpiexec, for ranks
+  std::string session{};  // a folder for what the launcher keeps of them; empty: its own
 };
 // The running program, and the launcher found in PATH.
 case_starter starter_here();
@@ -71,8 +74,11 @@ class case_crew {
   std::string turn_of(int gpu);
   void start_what_can();
   void do_case(planned_case&);
+  case_end carry_out(const blocking_case&);
 
   case_starter by_;
+  std::optional<scratch_folder> sessions_;  // of ranks
+  std::atomic<unsigned> sessions_begun_ = 0;
   std::map<int, unique_descriptor> turns_;  // by GPU: a file that the process locks whose turn it is
   std::mutex mutex_;
   std::condition_variable done_;
