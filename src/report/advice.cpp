@@ -246,6 +246,21 @@ void add_loaded(advice& a, std::span<const result> all) {
                         count_of_members(load), format_shape(load), figure));
 }
 
+// A sentence: which barriers of ranks do not count, as there is one process among the results.
+void add_ranks(advice& a, std::span<const result> all, facts_of_point facts_of) {
+  const auto there = where(usable_for(all, a.asked, facts_of),
+                           [&](const result& r) { return r.point.members == a.asked.members; });
+  std::vector<std::string> left;
+  for (const auto* r : where(there, [](const result& one) { return one.point.ranks > 1; }))
+    if (const auto name = subject_of(r->point); std::ranges::find(left, name) == left.end())
+      left.push_back(name);
+  if (!left.empty() && a.barriers.front().ranks == 1)
+    a.sentences.push_back(
+        fmt::format("This is for one process: what was measured of several ranks ({}) does not "
+                    "count; to know of those, name their files alone.",
+                    names_of(left, 3)));
+}
+
 void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of) {
   const auto& best = a.barriers.front();
   std::vector<std::string> ties;
@@ -277,6 +292,7 @@ void add_changes(advice& a, std::span<const result> all, facts_of_point facts_of
       in_digits(9 * best.us, 3), in_digits(99 * best.us, 3)));
   add_other_shapes(a, all, facts_of, ties);
   add_loaded(a, all);
+  add_ranks(a, all, facts_of);
 }
 
 }  // namespace

@@ -54,6 +54,10 @@ def check_files(folder):
     assert code == 2 and "of different machines (NVIDIA H100 80GB HBM3; NVIDIA H200); accepted: files of one kind" in said, said
     code, said = said_of("advise", committed / "h200x4/barriers.json.xz", committed / "h200x2/reference-1.json.xz", "--gpus", "2")
     assert code == 0 and said.startswith("For 2 GPUs, "), said
+    code, said = said_of("advise", committed / "host64/one-process.json.xz", committed / "host64/64-ranks.json.xz", "--members", "64")
+    assert code == 0 and "take openmp:runtime" in said and "of several ranks (mpi:default, " in said, said
+    code, said = said_of("advise", committed / "host64/64-ranks.json.xz", "--members", "64")
+    assert code == 0 and "take mpi:default" in said and "of several ranks" not in said, said
     code, said = said_of("report", committed / "h200x4/barriers.json.xz", "--markdown", "-")
     assert code == 0 and "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call" in said, said
     # Of a file cut to one shape another is a guess, whose interval holds what was measured.
