@@ -22,6 +22,7 @@
 #include "src/base/comma_list.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/scratch_folder.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/units.hpp"
 #include "src/base/watchdog.hpp"

@@ -12,6 +12,7 @@
 #include "src/base/child_process.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/launcher.hpp"
+#include "src/base/scratch_folder.hpp"
 #include "src/base/standard_streams.hpp"
 #include "src/base/watchdog.hpp"
 #include "src/results/files/merging.hpp"

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/app/options.hpp"
-#include "src/base/scratch_folder.hpp"
 
 namespace mgsync {
 

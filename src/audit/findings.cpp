@@ -220,13 +220,14 @@ class orders {
   }
   // Of flags that are to publish something: those that are released. Of all behind one branch one is told of.
   void speakers() {
+    const guards by_number(code_);
     std::set<std::size_t> told;
     for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
-      if (!is_flag(at) || !(code_[at].releases || !ways_to(at).fences.empty())) continue;
-      const auto who = who_is_not_spoken_for(code_, at);
+      if (!is_flag(at) || !is_released(at)) continue;
+      const auto who = who_is_not_spoken_for(code_, by_number, at);
       if (!who || !told.insert(who->branch).second) continue;
       say(who->is_sure ? severity::fault : severity::doubt, "speaker-alone", at,
-          fmt::format("all threads come from {} to {}, which lets some of them set this flag, {}",
+          fmt::format("more threads store at {} than {} lets set this flag, and come there {}",
                       place(who->access), place(who->branch), held_by(*who)));
     }
   }
@@ -234,6 +235,12 @@ class orders {
     return who.is_sure ? "without a barrier of the block"
                        : "with a shuffle or vote at most, which orders nothing, or have a barrier on some "
                          "ways only";
+  }
+  // On all ways.
+  bool is_released(std::size_t at) const {
+    if (code_[at].releases) return true;
+    const walk w = ways_to(at);
+    return !w.fences.empty() && w.ends.empty() && !w.came_to_its_beginning;
   }
 
   // Compares the scopes of all flags and polls of a function with each other and with the assumptions.

@@ -20,7 +20,11 @@ struct way_out {
   std::size_t branch, next;
 };
 
-bool is_barrier(const step& s) { return s.what == kind::block_barrier || s.what == kind::warp_barrier; }
+// One of the block or the warp. Who looks at a word in shared memory that others change may wait for these.
+bool is_barrier(const step& s) {
+  return s.what == kind::block_barrier || s.what == kind::warp_barrier ||
+         (s.what == kind::load && s.shared && s.strong);
+}
 
 // What is reached from these steps, of which each is one that a branch leads to, without coming to one of
 // `never`.
@@ -55,62 +59,18 @@ steps_by_met reached(const flow& code, const std::vector<way_out>& from, const s
   return seen;
 }
 
-bool goes_by_thread(const flow& code, const step& s) {
-  return s.condition >= 0 && code.of_thread()[static_cast<std::size_t>(s.condition)];
-}
-
-// If `branch` leads some threads to the step `to`, by their number, and others past it: where it leads these.
-std::optional<std::size_t> way_past(const flow& code, std::size_t branch, std::size_t to) {
-  const step& s = code[branch];
-  if (s.what != kind::branch || s.next.size() != 2 || !goes_by_thread(code, s)) return std::nullopt;
-  // A step that the branch's other side comes to as well parts nobody.
-  const auto leads = [&](std::size_t next) {
-    const auto& before = code.before(next);
-    return code.dominates(next, to) && std::all_of(before.begin(), before.end(), [&](std::size_t b) {
-             return b == branch || code.dominates(next, b);
-           });
-  };
-  const bool one = leads(s.next[0]), other = leads(s.next[1]);
-  if (one == other) return std::nullopt;
-  return s.next[one ? 1 : 0];
-}
-
-// Whether one thread alone comes here: the one whose number is equal to something.
-bool is_of_one_thread(const flow& code, std::size_t at) {
-  const auto by_equality = [&](const step& s) {
-    if (!goes_by_thread(code, s) || !code.spend(code.size() / 64)) return false;
-    const auto made_of = code.values(s.condition, nullptr);
-    return std::any_of(made_of.begin(), made_of.end(), [&](std::size_t w) {
-      const bool compares =
-          code[w].compares == step::comparison::equal || code[w].compares == step::comparison::unequal;
-      return compares && std::any_of(code[w].reads.begin(), code[w].reads.end(),
-                                     [&](int r) { return code.of_thread()[static_cast<std::size_t>(r)]; });
-    });
-  };
-  if (by_equality(code[at])) return true;
-  for (std::size_t b = 0; b < code.size() && code.spend(1); ++b)
-    if (code[b].what == kind::branch && by_equality(code[b]) && way_past(code, b, at)) return true;
-  return false;
-}
-
-// The last ordinary stores of all threads from which a way without a barrier or call leads here.
-std::vector<std::size_t> stores_ahead_of(const flow& code, std::size_t here) {
-  constexpr std::size_t most = 4;  // that are looked at
-  std::vector<std::size_t> found, open(code.before(here));
-  std::vector<bool> seen(code.size());
-  while (!open.empty() && found.size() < most && code.spend(1)) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    const step& s = code[at];
-    if (seen[at] || at == here || s.what == kind::call || is_barrier(s)) continue;
-    seen[at] = true;
-    if (s.what == kind::store && s.global && !s.strong) {
-      if (!is_of_one_thread(code, at)) found.push_back(at);
-      continue;
-    }
-    open.insert(open.end(), code.before(at).begin(), code.before(at).end());
+// The guard of the first step by which threads come to the second that do not come to the first; none:
+// whoever comes to the second comes to the first.
+std::optional<std::size_t> who_alone(const std::vector<guard>& of_flag, const std::vector<guard>& of_store) {
+  for (const guard& one : of_flag) {
+    const bool is_asked =
+        std::all_of(one.conditions.begin(), one.conditions.end(), [&](const std::string& condition) {
+          return std::any_of(of_store.begin(), of_store.end(),
+                             [&](const guard& other) { return other.conditions.count(condition) != 0; });
+        });
+    if (!is_asked) return one.at;
   }
-  return found;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -139,22 +99,37 @@ std::optional<unheld> who_passes_by(const flow& code, const waiting_loop& w) {
   return std::nullopt;
 }
 
-std::optional<unheld> who_is_not_spoken_for(const flow& code, std::size_t flag) {
-  std::optional<std::size_t> branch;
-  if (goes_by_thread(code, code[flag])) branch = flag;
-  // The first one: ahead of it all threads are together.
-  for (std::size_t b = 0; b < code.size() && !branch && code.spend(1); ++b)
-    if (code.is_reached(b) && way_past(code, b, flag)) branch = b;
-  if (!branch) return std::nullopt;
-  const std::set<std::size_t> never(code[*branch].next.begin(), code[*branch].next.end());
-  for (const std::size_t store : stores_ahead_of(code, *branch)) {
+std::optional<unheld> who_is_not_spoken_for(const flow& code, const guards& by_number, std::size_t flag) {
+  constexpr std::size_t most = 8;  // stores that are looked at
+  const auto of_flag = by_number.of(flag);
+  if (of_flag.empty()) return std::nullopt;
+  std::optional<unheld> doubtful;
+  std::size_t looked_at = 0;
+  std::vector<std::size_t> open(code.before(flag));
+  std::vector<bool> seen(code.size());
+  while (!open.empty() && looked_at < most && code.spend(1)) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    const step& s = code[at];
+    if (seen[at] || at == flag || s.what == kind::call || is_barrier(s)) continue;
+    seen[at] = true;
+    open.insert(open.end(), code.before(at).begin(), code.before(at).end());
+    if (s.what != kind::store || !s.global || s.strong || by_number.are_apart(at, flag)) continue;
+    const auto branch = who_alone(of_flag, by_number.of(at));
+    if (!branch) continue;
+    ++looked_at;
+    // Up to the flag; who stores anew, in the next turn of a loop, begins anew.
+    std::set<std::size_t> never(code[flag].next.begin(), code[flag].next.end());
+    never.insert(at);
     std::vector<way_out> on;
-    for (const std::size_t next : code[store].next) on.push_back({store, next});
-    const auto seen = reached(code, on, never);
-    if (seen[nothing][*branch] || seen[votes][*branch])
-      return unheld{*branch, store, !seen[votes][*branch] && !seen[a_barrier][*branch]};
+    for (const std::size_t next : s.next) on.push_back({at, next});
+    const auto there = reached(code, on, never);
+    if (!there[nothing][flag] && !there[votes][flag]) continue;
+    const bool is_sure = !there[votes][flag] && !there[a_barrier][flag];
+    if (is_sure) return unheld{*branch, at, true};
+    if (!doubtful) doubtful = unheld{*branch, at, false};
   }
-  return std::nullopt;
+  return doubtful;
 }
 
 }  // namespace mgsync::audit

@@ -4,12 +4,13 @@
 
 #include <optional>
 
+#include "src/audit/guards.hpp"
 #include "src/audit/waits.hpp"
 
 namespace mgsync::audit {
 
 struct unheld {
-  std::size_t branch = 0;  // by which the threads part, or the flag itself where a predicate parts them there
+  std::size_t branch = 0;  // by which the threads part, or the step itself whose predicate parts them
   std::size_t access = 0;  // theirs, which should have been held
   bool is_sure = false;    // false: a shuffle or vote holds them, or a barrier does on some ways
 };
@@ -17,8 +18,8 @@ struct unheld {
 // Threads that skip the waiting loop and then read what the waiting threads read, without a barrier in
 // between.
 std::optional<unheld> who_passes_by(const flow&, const waiting_loop&);
-// Threads whose ordinary stores come before this flag, which others set, without a barrier in between. What
-// one thread alone stored is its own to release.
-std::optional<unheld> who_is_not_spoken_for(const flow&, std::size_t flag);
+// Threads whose ordinary stores come before this flag, which they do not set, without a barrier in between.
+// Who sets it too releases by itself, and where a branch gives others another role, these do not count.
+std::optional<unheld> who_is_not_spoken_for(const flow&, const guards&, std::size_t flag);
 
 }  // namespace mgsync::audit

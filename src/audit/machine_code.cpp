@@ -86,7 +86,8 @@ void describe(step& s, const instruction& i) {
     s.what = step::kind::fence;
     s.scope = reach::system;
     s.acquires = true;
-  } else if (name == "BAR" || i.opcode() == look_at_mbarrier) s.what = step::kind::block_barrier;
+  } else if (name == "BAR" || name == "UCGABAR_WAIT" || i.opcode() == look_at_mbarrier)
+    s.what = step::kind::block_barrier;
   else if (name == "WARPSYNC") s.what = step::kind::warp_barrier;
   else if (i.reads_clock_64() || i.reads_clock_32()) {
     s.what = step::kind::clock;

@@ -247,8 +247,9 @@ void add_loaded(advice& a, std::span<const result> all) {
 
 // A sentence: which barriers of ranks do not count, as there is one process among the results.
 void add_ranks(advice& a, std::span<const result> all, facts_of_point facts_of) {
-  const auto there = where(usable_for(all, a.asked, facts_of),
-                           [&](const result& r) { return r.point.members == a.asked.members; });
+  const auto there = where(usable_for(all, a.asked, facts_of), [&](const result& r) {
+    return r.point.members == a.asked.members && (!a.asked.shape || shape_of(r.point) == a.asked.shape);
+  });
   std::vector<std::string> left;
   for (const auto* r : where(there, [](const result& one) { return one.point.ranks > 1; }))
     if (const auto name = subject_of(r->point); std::ranges::find(left, name) == left.end())

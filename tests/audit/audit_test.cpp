@@ -237,6 +237,20 @@ TEST(audit, notices_each_half_that_is_left_out_of_a_sound_barrier) {
             set{"fault acquire"});
 }
 
+// What lone_threads.ptx says of each by its name.
+TEST(audit, knows_who_stores_beside_who_sets_the_flag) {
+  const auto all = audit::audit_bytes({{"lone", content(MGSYNC_AUDIT_CODE "/lone_threads.ptx")}}, {});
+  const auto& functions = all.parts.at(0).functions;
+  ASSERT_GE(functions.size(), 20u);
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const std::string& name = functions[i].name;
+    const auto told = found_in(all.parts[0].reports[i]);
+    EXPECT_EQ(told.count("fault speaker-alone"), name.starts_with("wrong_") ? 1u : 0u) << name;
+    EXPECT_EQ(told.count("doubt speaker-alone"), name.starts_with("doubtful_") ? 1u : 0u) << name;
+    EXPECT_FALSE(all.parts[0].reports[i].waits.empty()) << name;
+  }
+}
+
 TEST(audit, takes_what_is_read_for_an_address_or_as_a_bound_for_no_poll) {
   for (const auto* bytes : {&ptx(), &cubin()}) {
     for (const char* kernel : {"sound_flags_in_memory", "sound_bound_in_memory", "sound_gives_up"}) {

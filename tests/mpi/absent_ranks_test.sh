@@ -15,6 +15,20 @@ expect_text '^ +rank +ours +3 +- +hung, (names them|ended by the launcher) +- +-
 expect_text 'after 4 of them a fresh process worked\.' "$work/out"
 passed "ranks that are late are waited for, and those that ended are not"
 
+# Open MPI removes the folder of a launch that ends while another begins in it: each has one of its own.
+if "$MPIRUN" --version 2>/dev/null | grep -q "Open MPI"; then
+  mkdir "$work/tmp"
+  TMPDIR=$work/tmp PATH="$(dirname "$MPIRUN"):$PATH" timeout -k 5 "$long_s" "$mgsync" study blocking --device host --level rank \
+    --question absent --barrier ours --members 2 --how exit-late --who first --bound 1500 >"$work/out" 2>"$work/err" &
+  job=$!
+  has_sessions() { compgen -G "$work/tmp/mgsync-*/[0-9]*/ompi.*" >/dev/null; }
+  wait_until "$long_s" has_sessions || fail "the launches have no folders of their own"
+  wait "$job"
+  expect_code $? 0 "the study with a TMPDIR"
+  [ -z "$(ls -A "$work/tmp")" ] || fail "left behind: $(ls -A "$work/tmp")"
+  passed "each launch keeps what it has in a folder of its own"
+fi
+
 # Without a launcher there is a reason, and no failure.
 PATH=/nowhere "$mgsync" study blocking --device host --level rank --question absent --dry-run >"$work/out" 2>"$work/err"
 expect_code $? 0 "the plan without a launcher"

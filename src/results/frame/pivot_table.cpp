@@ -60,12 +60,13 @@ table_entry entry_of(const result* one, const std::string& value) {
   if (one != nullptr && one->status == result_status::failed) return "FAIL";
   const auto numbers = one == nullptr ? std::vector<double>{} : numbers_of(*one, value);
   if (numbers.empty()) return std::nullopt;
+  const char* const mark = has_interval(*one) ? "" : " ?";
   if (value == "ci95" || value == "range")
-    return fmt::format("{} ({}..{})", in_an_interval(numbers[0]), in_an_interval(numbers[1]),
-                       in_an_interval(numbers[2]));
+    return fmt::format("{} ({}..{}){}", in_an_interval(numbers[0]), in_an_interval(numbers[1]),
+                       in_an_interval(numbers[2]), value == "ci95" ? mark : "");
   const auto [least, most] = std::ranges::minmax(numbers);
   return least < most ? fmt::format("{}..{}", format_number(least), format_number(most))
-                      : format_number(least) + (has_interval(*one) ? "" : " ?");
+                      : format_number(least) + mark;
 }
 
 // The lines below the tables: the meaning of marks that occur, and which values mean little.

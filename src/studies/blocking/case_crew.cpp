@@ -138,7 +138,6 @@ std::size_t case_crew::plan_ability(blocking_case c, std::vector<int> units) {
 
 std::size_t case_crew::plan(blocking_case c, std::vector<int> units, std::size_t ability) {
   auto& one = all_.emplace_back();
-  if (c.level == "rank" && !sessions_) sessions_.emplace();
   one.asked = std::move(c);
   one.units = std::move(units);
   one.ability = ability;
@@ -147,6 +146,8 @@ std::size_t case_crew::plan(blocking_case c, std::vector<int> units, std::size_t
 
 const case_report& case_crew::report(std::size_t planned) {
   std::unique_lock lock(mutex_);
+  const auto are_ranks = [](const planned_case& one) { return one.asked.level == "rank"; };
+  if (!sessions_ && std::ranges::any_of(all_, are_ranks)) sessions_.emplace();
   wanted_ = planned;
   start_what_can();
   done_.wait(lock, [&] { return all_[planned].done; });
