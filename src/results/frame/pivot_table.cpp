@@ -52,7 +52,7 @@ std::string in_an_interval(double number) {
 }
 
 // One of 95 %.
-bool has_interval(const result& one) {
+bool has_interval_of_95(const result& one) {
   return !first_metric(one).of_one_batch() && few_batches_of(one).empty();
 }
 
@@ -60,7 +60,7 @@ table_entry entry_of(const result* one, const std::string& value) {
   if (one != nullptr && one->status == result_status::failed) return "FAIL";
   const auto numbers = one == nullptr ? std::vector<double>{} : numbers_of(*one, value);
   if (numbers.empty()) return std::nullopt;
-  const char* const mark = has_interval(*one) ? "" : " ?";
+  const char* const mark = has_interval_of_95(*one) ? "" : " ?";
   if (value == "ci95" || value == "range")
     return fmt::format("{} ({}..{}){}", in_an_interval(numbers[0]), in_an_interval(numbers[1]),
                        in_an_interval(numbers[2]), value == "ci95" ? mark : "");
