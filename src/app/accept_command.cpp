@@ -251,23 +251,24 @@ std::optional<json_document> measure_plan(const options& asked, const node& here
   points.started = "1970-01-01T00:00:00Z";
   points.machine = here.request.machine;
   for (const auto& p : plan) points.results.emplace_back().point = p.point;
-  write_file_atomically(folder.file("points.json"), format_json(points));
+  const auto asked_file = folder.file("points.json"), measured_file = folder.file("measured.json");
+  write_file_atomically(asked_file, format_json(points));
   const auto timeout = std::min<std::chrono::nanoseconds>(asked.timeout, std::chrono::seconds(10));
   const auto seconds_of = [](auto t) { return fmt::format("{}s", std::chrono::duration<double>(t).count()); };
-  const std::vector<std::string> words{"--points",       folder.file("points.json"),
+  const std::vector<std::string> words{"--points",       asked_file,
                                        "--max-time",     fmt::format("{:.3f}s", time.sampling),
                                        "--check-rounds", "1000",
                                        "--timeout",      seconds_of(timeout),
                                        "--device",       here.has_gpus() ? "gpu" : "host",
-                                       "--json",         folder.file("measured.json")};
+                                       "--json",         measured_file};
   take_note_of_signals();
   const auto most = std::chrono::duration<double>(3 * time.seconds + 60);
   const int code = run_this_program(words, std::chrono::duration_cast<std::chrono::nanoseconds>(most));
-  if (!std::filesystem::exists(folder.file("measured.json"))) {
+  if (!std::filesystem::exists(measured_file)) {
     why_short = fmt::format("the measurement ended with exit code {}", code);
     return std::nullopt;
   }
-  auto measured = read_result_file(folder.file("measured.json"));
+  auto measured = read_result_file(measured_file);
   if (!measured.complete) why_short = "the measurement was cut short";
   measured.document.command = asked.typed;
   return std::move(measured.document);

@@ -97,6 +97,7 @@ class orders {
       ++report_.flags;
       if (code_[at].releases) {  // its scope is checked with that of all flags, in scopes()
         any_released = true;
+        released_.push_back(at);
         continue;
       }
       walk w = ways_to(at);
@@ -104,6 +105,7 @@ class orders {
       any_released = any_released || !w.fences.empty();
       ask_about_gpus(at, w);
       if (!all_released) unreleased.emplace_back(at, std::move(w));
+      else if (!w.fences.empty()) released_.push_back(at);
     }
     for (const auto& [at, w] : unreleased) {
       std::string from = "the beginning of the function";
@@ -222,8 +224,7 @@ class orders {
   void speakers() {
     const guards by_number(code_);
     std::set<std::size_t> told;
-    for (std::size_t at = 0; at < code_.size() && !code_.is_tired(); ++at) {
-      if (!is_flag(at) || !is_released(at)) continue;
+    for (const std::size_t at : released_) {
       const auto who = who_is_not_spoken_for(code_, by_number, at);
       if (!who || !told.insert(who->branch).second) continue;
       say(who->is_sure ? severity::fault : severity::doubt, "speaker-alone", at,
@@ -235,12 +236,6 @@ class orders {
     return who.is_sure ? "without a barrier of the block"
                        : "with a shuffle or vote at most, which orders nothing, or have a barrier on some "
                          "ways only";
-  }
-  // On all ways.
-  bool is_released(std::size_t at) const {
-    if (code_[at].releases) return true;
-    const walk w = ways_to(at);
-    return !w.fences.empty() && w.ends.empty() && !w.came_to_its_beginning;
   }
 
   // Compares the scopes of all flags and polls of a function with each other and with the assumptions.
@@ -272,6 +267,7 @@ class orders {
   const assumptions& assumed_;
   report& report_;
   std::vector<waiting_loop> waits_;
+  std::vector<std::size_t> released_;  // flags that are so on all ways
 };
 
 }  // namespace

@@ -460,9 +460,8 @@ TEST(advice, says_beside_which_work_points_were_measured) {
   const auto all = committed("h200x2/work.json.xz");
   EXPECT_EQ(what_there_is(all, barriers::facts_of),
             "these results are of 1 GPU, 2 GPUs beside work, as in --work 20us, --work 200us");
-  // Whichever the host launches soonest there: nothing else was measured beside work.
-  const auto first = advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front();
-  EXPECT_TRUE(first.barrier.starts_with("kernel-boundary:")) << first.barrier;
+  EXPECT_EQ(advise(all, {topology::device::gpu, 2, 20}, barriers::facts_of).barriers.front().barrier,
+            "kernel-boundary:cooperative");
   const auto of_other_work = advise(all, {topology::device::gpu, 2, 100}, barriers::facts_of);
   EXPECT_TRUE(says(of_other_work, ", measured there beside 200 us of work)."));
 }
