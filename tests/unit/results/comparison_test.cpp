@@ -65,6 +65,17 @@ TEST(comparison, knows_files_of_one_run) {
   EXPECT_FALSE(are_of_one_run(one, part));
 }
 
+TEST(comparison, takes_no_two_runs_of_whole_cycles_for_one) {
+  auto one = document_of({measured(hub, 2), measured(inbox, 3, 2)});
+  for (auto& result : one.results) result.metrics.front().raw = {24, 24, 25, 24};
+  one.started = "2026-01-31T12:00:00Z";
+  one.seed = 7;
+  auto another = one;
+  EXPECT_TRUE(are_of_one_run(one, another)) << "begun at once with one seed";
+  another.started = "2026-02-01T12:00:00Z";
+  EXPECT_FALSE(are_of_one_run(one, another));
+}
+
 // Seven processes a side: a tenth more at one of two points, which the correction for two leaves shown.
 TEST(comparison, a_row_for_each_subject_says_which_points_are_worse) {
   std::vector<json_document> base, now;
