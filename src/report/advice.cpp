@@ -120,9 +120,14 @@ void add_answer(advice& a) {
     a.sentences.emplace_back(
         "It meets over nodes: between them it orders execution, and of memory only what it carries itself.");
   if (best.beyond())
-    a.sentences.push_back(fmt::format("Beyond what was measured the figure is that of the nearest, and the "
-                                      "interval how barriers have grown elsewhere; to know: {}.",
-                                      command_for(a.asked, best.ranks, {best.barrier})));
+    a.sentences.push_back(
+        fmt::format("Beyond what was measured the figure is that of the nearest, and the "
+                    "interval how barriers have grown elsewhere; to know{}: {}.",
+                    best.beyond_members && a.asked.members > 1
+                        ? fmt::format(", where there are {} {}", a.asked.members,
+                                      a.asked.device == topology::device::gpu ? "GPUs" : "cores")
+                        : "",
+                    command_for(a.asked, best.ranks, {best.barrier})));
 }
 
 // Sentences about barriers that seem faster than the answer, and why they are not the answer.

@@ -58,6 +58,8 @@ def check_files(folder):
     assert code == 0 and "take openmp:runtime" in said and "of several ranks (mpi:default, " in said, said
     code, said = said_of("advise", committed / "host64/64-ranks.json.xz", "--members", "64")
     assert code == 0 and "take mpi:default" in said and "of several ranks" not in said, said
+    code, said = said_of("advise", committed / "host64/one-process.json.xz", "--members", "128")  # more than it has cores
+    assert code == 0 and "to know, where there are 128 cores: mgsync --device host --members 128 " in said, said
     code, said = said_of("report", committed / "h200x4/barriers.json.xz", "--markdown", "-")
     assert code == 0 and "On 4 GPUs, take multigrid:library, the fastest barrier that a program can call" in said, said
     # Of a file cut to one shape another is a guess, whose interval holds what was measured.
