@@ -271,6 +271,7 @@ struct barrier_variant {
   const user_call& call_for(topology::device device) const {
     return device == topology::device::gpu ? call : host_call;
   }
+  bool is_callable() const { return !call.call.empty() || !host_call.call.empty(); }
   mgsync::facts facts_for(topology::device device) const {
     auto all = facts;
     if (device == topology::device::host) all.driver = fact::driver::host;

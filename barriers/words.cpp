@@ -112,6 +112,16 @@ void add_named(std::vector<backend_choice>& chosen, const backend& one, std::str
                                 meant(variant, names), fmt::join(names, ", ")));
 }
 
+// The first variant, and where no program can call it the first that can be called in its place.
+void add_usual(std::vector<backend_choice>& chosen, const backend& one) {
+  const auto& first = one.variants.front();
+  if (first.facts.joins_all()) add_once(chosen, {&one, &first});
+  if (first.is_callable()) return;
+  const auto called = std::ranges::find_if(
+      one.variants, [](const auto& v) { return !v.facts.orders_less() && v.is_callable(); });
+  if (called != one.variants.end()) add_once(chosen, {&one, &*called});
+}
+
 }  // namespace
 
 std::string to_string(const shape& one) {
@@ -176,11 +186,14 @@ std::string to_string(const backend_choice& one) {
 std::size_t read_backend(std::span<const std::string> words, std::vector<backend_choice>& into,
                          std::span<const backend* const> table) {
   const std::string_view word = words.front();
-  if (word == "default" || word == "all") {
+  if (word == "all") {
     for (const backend* one : table)
       for (const auto& each : one->variants)
-        if (each.facts.joins_all() && (word == "all" || &each == &one->variants.front()))
-          add_once(into, {one, &each});
+        if (each.facts.joins_all()) add_once(into, {one, &each});
+    return 1;
+  }
+  if (word == "default") {
+    for (const backend* one : table) add_usual(into, *one);
     return 1;
   }
   const auto colon = word.find(':');

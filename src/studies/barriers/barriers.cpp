@@ -11,7 +11,9 @@ namespace barriers {
 namespace {
 
 constexpr axis_of<backend_choice> choices(
-    {.name = "backend", .help = "what is compared; default: the first variant of every backend"},
+    {.name = "backend",
+     .help = "what is compared; default: the first variant of every backend, and the first that a program "
+             "can call"},
     read_by<backend_choice>{
         .defaults = "default",
         .accepted =

@@ -244,7 +244,8 @@ plan make_plan(const sweep_request& request, std::span<const topology::rank_view
       std::find_if(result.cells.begin(), result.cells.end(), [](auto& c) { return c.impossible.empty(); });
   if (!result.cells.empty() && none == result.cells.end())
     throw usage_error(
-        fmt::format("--members {}: {}", fmt::join(members, ","), result.cells.front().impossible));
+        (request.members.empty() ? "" : fmt::format("--members {}: ", fmt::join(members, ","))) +
+        result.cells.front().impossible);
   return result;
 }
 

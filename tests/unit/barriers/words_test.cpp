@@ -98,9 +98,14 @@ TEST(loads, refuses_what_is_no_load) {
 }
 
 using test::made_up_variant;
+constexpr barrier_variant callable(std::string_view name) {
+  auto made = made_up_variant(name);
+  made.call.call = "it()";
+  return made;
+}
 constexpr barrier_variant openmp_variants[] = {made_up_variant("runtime"), made_up_variant("std-barrier")};
 constexpr barrier_variant mpi_variants[] = {made_up_variant("default")};
-constexpr barrier_variant multigrid_variants[] = {made_up_variant("auto"), made_up_variant("inbox"),
+constexpr barrier_variant multigrid_variants[] = {made_up_variant("auto"), callable("inbox"),
                                                   made_up_variant("dissemination")};
 const backend openmp{.name = "openmp", .summary = "", .variants = openmp_variants};
 const backend mpi{.name = "mpi", .summary = "", .variants = mpi_variants};
@@ -120,7 +125,8 @@ std::vector<std::string> chosen(std::string_view text) {
 using names = std::vector<std::string>;
 
 TEST(backends, words) {
-  EXPECT_EQ(chosen("default"), (names{"openmp:runtime", "mpi:default", "multigrid:auto"}));
+  EXPECT_EQ(chosen("default"), (names{"openmp:runtime", "mpi:default", "multigrid:auto", "multigrid:inbox"}))
+      << "and inbox, as no program can call auto";
   EXPECT_EQ(chosen("all"), (names{"openmp:runtime", "openmp:std-barrier", "mpi:default", "multigrid:auto",
                                   "multigrid:inbox", "multigrid:dissemination"}));
   EXPECT_EQ(chosen("multigrid"), names{"multigrid:auto"});
