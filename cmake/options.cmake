@@ -127,7 +127,7 @@ set(MGSYNC_WITH_LZMA OFF)
 if(LIBLZMA_FOUND)
   set(MGSYNC_WITH_LZMA ON)
 else()
-  message(STATUS "No liblzma: files of results that are packed (.xz) cannot be read")
+  message(STATUS "No liblzma: packed files of results (.xz) are read by the program xz, and none is written")
 endif()
 
 set(MGSYNC_WITH_TESTS OFF)

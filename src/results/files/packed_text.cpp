@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +11,9 @@
 #include <lzma.h>
 #endif
 
+#include "src/base/child_process.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/scratch_folder.hpp"
 
 namespace mgsync {
 namespace {
@@ -19,13 +22,38 @@ constexpr std::string_view magic("\xfd"
                                  "7zXZ\0",
                                  6);
 
-#if !MGSYNC_WITH_LZMA
-[[noreturn]] void refuse(const std::string& what) {
-  throw usage_error(fmt::format("{}: this mgsync was built without liblzma; use xz: xz -dk FILE.xz", what));
+[[noreturn]] void refuse_late(const std::string& file, std::chrono::milliseconds within) {
+  throw usage_error(fmt::format("{}: not unpacked to its end within {} s", file,
+                                static_cast<double>(within.count()) * 1e-3));
 }
-#endif
+[[noreturn]] void refuse_large(const std::string& file) {
+  throw usage_error(
+      fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
+}
+[[noreturn]] void refuse_damaged(const std::string& file) {
+  throw usage_error(fmt::format("{}: the packed file is damaged or cut off", file));
+}
 
 }  // namespace
+
+std::string unpacked_by_xz(const std::string& bytes, const std::string& file,
+                           std::chrono::milliseconds within) {
+  if (find_in_path("xz").empty())
+    throw usage_error(fmt::format("{}: this mgsync was built without liblzma, and there is no xz in PATH; "
+                                  "accepted: what xz -d made of it elsewhere",
+                                  file));
+  const scratch_folder work;
+  const auto copy = work.file("packed.xz");
+  std::ofstream(copy, std::ios::binary) << bytes;
+  const auto end = run_child({.command = {"xz", "-dc", "--memlimit-decompress=256MiB", copy},
+                              .longest = within,
+                              .most_output = largest_file_bytes});
+  if (end.interrupted) throw usage_error(fmt::format("{}: interrupted while it was unpacked", file));
+  if (end.outlived) refuse_late(file, within);
+  if (end.out.size() > largest_file_bytes) refuse_large(file);
+  if (!end.death.empty()) refuse_damaged(file);
+  return end.out;
+}
 
 bool is_packed_name(std::string_view file) { return file.ends_with(".xz"); }
 
@@ -62,14 +90,9 @@ std::string unpacked(std::string bytes, const std::string& file, std::chrono::mi
     in_time = said != LZMA_OK || std::chrono::steady_clock::now() < end;
   }
   lzma_end(&stream);
-  if (!in_time)
-    throw usage_error(fmt::format("{}: not unpacked to its end within {} s", file,
-                                  static_cast<double>(within.count()) * 1e-3));
-  if (text.size() > largest_file_bytes)
-    throw usage_error(
-        fmt::format("{}: larger than {} MiB once it is unpacked", file, largest_file_bytes >> 20));
-  if (said != LZMA_STREAM_END)
-    throw usage_error(fmt::format("{}: the packed file is damaged or cut off", file));
+  if (!in_time) refuse_late(file, within);
+  if (text.size() > largest_file_bytes) refuse_large(file);
+  if (said != LZMA_STREAM_END) refuse_damaged(file);
   return text;
 }
 
@@ -88,11 +111,12 @@ std::string packed(std::string_view text) {
 #else
 
 bool can_pack() { return false; }
-std::string unpacked(std::string bytes, const std::string& file, std::chrono::milliseconds) {
-  if (std::string_view(bytes).starts_with(magic)) refuse(file);
-  return bytes;
+std::string unpacked(std::string bytes, const std::string& file, std::chrono::milliseconds within) {
+  return std::string_view(bytes).starts_with(magic) ? unpacked_by_xz(bytes, file, within) : bytes;
 }
-std::string packed(std::string_view) { refuse("a packed file"); }
+std::string packed(std::string_view) {
+  throw usage_error("this mgsync was built without liblzma, and packs no file; use xz: xz FILE");
+}
 
 #endif
 

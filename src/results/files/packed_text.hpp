@@ -9,13 +9,17 @@
 
 namespace mgsync {
 
-// Whether this build can compress and decompress (liblzma).
+// Whether this build can compress (liblzma).
 bool can_pack();
 
 // The text of a file's bytes, decompressed if need be. Throws usage_error naming the file where it is
-// damaged, too large, or takes longer than `within`, or where this build cannot decompress.
+// damaged, too large, or takes longer than `within`, or where neither liblzma nor xz is there.
 std::string unpacked(std::string bytes, const std::string& file,
                      std::chrono::milliseconds within = longest_reading);
+
+// The same of bytes that are compressed, by the program xz: what a build without liblzma does.
+std::string unpacked_by_xz(const std::string& bytes, const std::string& file,
+                           std::chrono::milliseconds within = longest_reading);
 
 // The text compressed. Throws usage_error where this build cannot.
 std::string packed(std::string_view text);

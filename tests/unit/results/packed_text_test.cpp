@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 
+#include "src/base/child_process.hpp"
 #include "src/base/errors.hpp"
 #include "tests/unit/refused.hpp"
 
@@ -79,6 +80,22 @@ TEST(packed_text, that_takes_too_long_is_refused_while_it_is_unpacked) {
   const auto refused_after = std::chrono::steady_clock::now() - began;
   EXPECT_EQ(unpacked(bytes, "e.json.xz", std::chrono::minutes(10)), "");
   EXPECT_LT(2 * refused_after, std::chrono::steady_clock::now() - began);
+}
+
+// What a build without liblzma does.
+TEST(packed_text, is_unpacked_by_the_program_xz_too) {
+  if (!can_pack() || find_in_path("xz").empty()) GTEST_SKIP() << "built without liblzma, or no xz here";
+  const auto text = std::string(300'000, 'x') + "y";
+  const auto bytes = packed(text);
+  EXPECT_EQ(unpacked_by_xz(bytes, "a.json.xz"), text);
+  EXPECT_EQ(test::refused([&] { unpacked_by_xz(bytes.substr(0, bytes.size() - 20), "b.json.xz"); }),
+            "b.json.xz: the packed file is damaged or cut off");
+  const auto some = packed(std::string(std::size_t{64} << 20, '0'));
+  const auto large = some + some + some + some + some;
+  EXPECT_EQ(test::refused([&] { unpacked_by_xz(large, "c.json.xz", std::chrono::minutes(5)); }),
+            "c.json.xz: larger than 256 MiB once it is unpacked");
+  EXPECT_EQ(test::refused([&] { unpacked_by_xz(large, "d.json.xz", std::chrono::milliseconds(1)); }),
+            "d.json.xz: not unpacked to its end within 0.001 s");
 }
 
 TEST(packed_text, of_a_folder_is_wrong_use) {
