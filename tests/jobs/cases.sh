@@ -77,12 +77,14 @@ acceptance() {
   local options=(--device host --within 20s)
   export MGSYNC_BASELINE=$work/baseline.json MGSYNC_REFERENCE=$work/no-such-kind
   mkdir "$MGSYNC_REFERENCE"
-  # The baselines are of nodes whose rounds take a second, or a nanosecond; the last one is of another machine.
+  # The baselines are of nodes whose rounds take a second, or a nanosecond; the last one is of another machine. A long
+  # acceptance has many points.
   "$mgsync" --device host --members 2 --oversubscribe --backend openmp --check-rounds 200 --json "$MGSYNC_BASELINE" >/dev/null 2>&1
-  python3 - "$MGSYNC_BASELINE" "$work/slow.json" "$work/fast.json" "$work/other.json" <<'PYTHON' || fail "the baselines cannot be made"
+  "$mgsync" --device host --members 2 --oversubscribe --backend 'openmp:*,multigrid:*,peers:*' --check-rounds 200 --max-time 20ms \
+    --json "$work/many.json" >/dev/null 2>&1
+  python3 - "$MGSYNC_BASELINE" "$work/slow.json" "$work/fast.json" "$work/other.json" "$work/many.json" <<'PYTHON' || fail "the baselines cannot be made"
 import json, sys
-document = json.load(open(sys.argv[1]))
-def write(name, latency_us):
+def write(name, latency_us, document):
     for one in document["results"]:
         one["doubts"] = []
         one["axes"].pop("oversubscribed", None)
@@ -90,10 +92,12 @@ def write(name, latency_us):
             latency["raw"] = [latency_us] * 7
             latency["median"] = latency_us
     json.dump(document, open(name, "w"), indent=1)
-write(sys.argv[2], 1e6)
-write(sys.argv[3], 1e-3)
+document = json.load(open(sys.argv[1]))
+write(sys.argv[2], 1e6, document)
+write(sys.argv[3], 1e-3, document)
 document["machine"]["cpu_model"] = "another CPU"
-write(sys.argv[4], 1e-3)
+write(sys.argv[4], 1e-3, document)
+write(sys.argv[5], 1e6, json.load(open(sys.argv[5])))
 PYTHON
   cp "$work/other.json" "$MGSYNC_REFERENCE"
   submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/nowhere.json" -- "${options[@]}"
@@ -122,9 +126,8 @@ PYTHON
   expect_text 'the CPU is .*, was another CPU|was another CPU' "$out"
   expect_text '^mgsync-accept: UNKNOWN: n[123]' "$out"
   # It has no store: nothing is written of one that was ended early.
-  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/slow.json" -- --device host --within 60s
-  wait_until "$long_s" grep -qs '^+ .* accept ' "$out" || fail "the acceptance does not begin within $long_s s"
-  sleep 2
+  submit accept-node.sbatch "${single[@]}" --export=ALL,MGSYNC_BASELINE="$work/many.json" -- --device host --within 60s
+  wait_until "$long_s" grep -qs '^[0-9]* of [0-9]* points can run here' "$out" || fail "the acceptance does not begin within $long_s s"
   scancel --signal=USR1 --batch "$job"
   ends_with 138 60 "an acceptance that is warned of the time limit"
   expect_text 'ended early, nothing is written; scontrol requeue [0-9]+ begins again' "$out"

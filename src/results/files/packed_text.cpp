@@ -45,9 +45,8 @@ std::string unpacked_by_xz(const std::string& bytes, const std::string& file,
   const scratch_folder work;
   const auto copy = work.file("packed.xz");
   std::ofstream(copy, std::ios::binary) << bytes;
-  const auto end = run_child({.command = {"xz", "-dc", "--memlimit-decompress=256MiB", copy},
-                              .longest = within,
-                              .most_output = largest_file_bytes});
+  const auto end = run_child(
+      {.command = {"xz", "-dcM", "256MiB", copy}, .longest = within, .most_output = largest_file_bytes});
   if (end.interrupted) throw usage_error(fmt::format("{}: interrupted while it was unpacked", file));
   if (end.outlived) refuse_late(file, within);
   if (end.out.size() > largest_file_bytes) refuse_large(file);
