@@ -247,17 +247,16 @@ std::string_view word_of(change what, const metric_name& of) {
 }
 
 bool are_of_one_run(const json_document& a, const json_document& b) {
-  // Whole cycles come out alike in every run: three different ones of a point do not in the same order.
-  const auto is_telling = [](const result& r) {
-    const auto& raw = r.metrics.front().raw;
-    return std::set<double>(raw.begin(), raw.end()).size() > 2;
-  };
   const bool alike = a.started == b.started && a.seed == b.seed && a.machine.mgsync == b.machine.mgsync;
+  // Whole cycles come out alike in every run: three different ones of a point do not in the same order.
+  const auto is_telling = [alike](const result& r) {
+    if (!r.has_metrics()) return false;
+    const auto& raw = r.metrics.front().raw;
+    return alike || std::set<double>(raw.begin(), raw.end()).size() > 2;
+  };
   std::set<std::vector<double>> measured;
-  for (const auto* r : where(a.results, &result::has_metrics))
-    if (alike || is_telling(*r)) measured.insert(r->metrics.front().raw);
-  const auto of_b =
-      where(b.results, [&](const result& r) { return r.has_metrics() && (alike || is_telling(r)); });
+  for (const auto* r : where(a.results, is_telling)) measured.insert(r->metrics.front().raw);
+  const auto of_b = where(b.results, is_telling);
   const auto both =
       where(of_b, [&](const result& r) { return measured.contains(r.metrics.front().raw); }).size();
   if (alike) return both > 0;
