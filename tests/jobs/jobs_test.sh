@@ -49,9 +49,9 @@ submit() {
     fail "sbatch $script: $(cat "$work/err")"
   out=$work/job-${job}_4294967294.txt # %a of a job that is no array
 }
-state_of() { scontrol show job -o "$1" | grep -o 'JobState=[A-Z]*' | cut -d= -f2 | sort -u | tr '\n' ' '; }
-running() { case $(state_of "$1") in *RUNNING*) ;; *) false ;; esac; }
-ended() { case $(state_of "$1") in '' | *RUNNING* | *PENDING* | *COMPLETING* | *CONFIGURING*) false ;; esac; }
+state_of() { scontrol show job -o "$1" 2>/dev/null | grep -o 'JobState=[A-Z]*' | cut -d= -f2 | sort -u | tr '\n' ' '; }
+# Slurm may not answer, and while it sends a signal the state is SIGNALING: neither is an end.
+ended() { [[ $(state_of "$1") =~ ^((COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)\ )+$ ]]; }
 # told_the_end JOB SECONDS: seconds on an idle machine; a busy one gets several times as many.
 told_the_end() {
   wait_until $(($2 * 5)) ended "$1" || { cat "$work"/job-"$1"_*.txt >&2; fail "job $1 did not end within $(($2 * 5)) s"; }

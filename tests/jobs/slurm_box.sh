@@ -72,6 +72,9 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 ReturnToService=2
 KillWait=10
+# A busy machine answers late, and a job is looked at long after its end.
+MessageTimeout=100
+MinJobAge=3600
 SlurmdParameters=config_overrides
 EnforcePartLimits=ALL
 GresTypes=gpu
