@@ -19,6 +19,6 @@ for preset in "${presets[@]}"; do
   echo "== preset $preset"
   bash jobs/build.sh "$preset" -DMGSYNC_TESTS=ON # whatever was asked of this build folder before
   # Two more than there are CPUs, since two rows of tests mostly wait; those that need cores to themselves say so.
-  ctest --preset "$preset" -j $(($(nproc) + 2))
+  ctest --preset "$preset" -j $(($(nproc) + 2)) || { bash tests/said_of_failed.sh "build/$preset"; exit 1; }
 done
 echo "tests/run.sh: all tests passed (${presets[*]})"
