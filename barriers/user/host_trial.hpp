@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,8 @@ struct scenario {
   std::uint32_t fault_member = 0;  // whose fault it is; where not 0: members of one block
   std::uint32_t seed = 1;
   std::chrono::milliseconds patience = std::chrono::seconds(20);  // without anybody's progress
+  // After so long no other launch begins, and what was tried until then is judged. Of host threads.
+  std::optional<std::chrono::milliseconds> enough{};
 };
 
 enum class ending {
@@ -45,7 +48,7 @@ enum class ending {
 struct tried {
   ending how = ending::passed;
   std::uint64_t rounds = 0;  // up to the end, or to what went wrong; counted from 1
-  std::string sentence;      // what was seen: who, in which round, what; empty where it passed
+  std::string sentence;      // what was seen: who, in which round, what; empty where it passed all its rounds
 
   bool judged() const { return how != ending::refused && how != ending::waived; }
   bool failed() const { return judged() && how != ending::passed; }

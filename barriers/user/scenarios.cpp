@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "barriers/user/host_trial.hpp"
 
@@ -9,6 +12,8 @@ namespace mgsync::user {
 namespace {
 
 using members = std::vector<unsigned>;
+
+constexpr std::size_t most_named = 6;  // workers of a sentence
 
 scenario of(std::string name, std::string about, std::vector<unsigned> blocks, std::uint32_t rounds) {
   scenario s;
@@ -80,6 +85,39 @@ std::vector<scenario> host_scenarios(std::uint32_t rounds) {
       256u)
       .fault = round_loop::host_run::arrive_early;
   return all;
+}
+
+check::shape shape_of(const check::barrier_table& of, const scenario& s) {
+  return {static_cast<std::uint32_t>(s.blocks.size()), *std::max_element(s.blocks.begin(), s.blocks.end()),
+          std::accumulate(s.blocks.begin(), s.blocks.end(), 0u), s.streams, of.has_start != 0 ? s.epoch : 0};
+}
+
+tried stuck_at(const std::vector<std::pair<std::string, std::uint64_t>>& workers) {
+  std::map<std::uint64_t, std::vector<std::string>> in_round;
+  for (const auto& [name, arrived] : workers) in_round[arrived].push_back(name);
+  std::vector<std::string> where;
+  for (auto& [round, who] : in_round) {
+    const std::size_t all = who.size();
+    if (in_round.size() == 1) {
+      who = {fmt::format("all {} workers", all)};
+    } else if (all > most_named) {
+      who.resize(most_named);
+      who.push_back(fmt::format("{} more", all - most_named));
+    }
+    where.push_back(fmt::format("{} in round {}", fmt::join(who, ", "), round));
+  }
+  return {ending::stuck, in_round.rbegin()->first, fmt::format("nobody goes on: {}", fmt::join(where, "; "))};
+}
+
+std::string why_not_for(const check::barrier_table& of, const scenario& s) {
+  const auto shape = shape_of(of, s);
+  if (s.streams > of.streams)
+    return fmt::format("it does not say that it takes {} launches at once (streams)", s.streams);
+  if (s.crosses_its_own && of.has_start == 0)
+    return "it has no start(), which could bring its counters near this";
+  return of.takes(&shape) != 0
+             ? ""
+             : "it does not say, by takes(), that it takes such numbers of members and workers";
 }
 
 }  // namespace mgsync::user

@@ -28,6 +28,11 @@ using json = nlohmann::ordered_json;
 // Without --timeout; once a barrier was stuck, what comes after it is waited for less long.
 constexpr std::chrono::seconds default_patience(10), patience_after_a_hang(3);
 
+// Many times what rounds take on an idle machine; beside busy threads each may take tens of milliseconds.
+std::chrono::milliseconds enough_for(const user::scenario& s) {
+  return std::chrono::seconds(20) + std::chrono::milliseconds(1) * s.launches * s.rounds;
+}
+
 struct tried_scenario {
   user::scenario of;
   user::tried came;
@@ -77,6 +82,7 @@ std::vector<user::scenario> scenarios_of(const options& asked, std::uint32_t see
   for (auto& s : all) {
     if (!asked.scenarios.empty() && std::ranges::find(wanted, s.name) == wanted.end()) continue;
     s.seed = seed;
+    s.enough = enough_for(s);
     if (s.fault != round_loop::host_run::never_arrive)
       s.patience = asked.given.contains("timeout")
                        ? std::chrono::duration_cast<std::chrono::milliseconds>(asked.timeout)
@@ -104,7 +110,8 @@ std::string line_of(const tried_scenario& one) {
   const auto& came = one.came;
   auto text = fmt::format("  {:<18} {:<9} {}\n", one.of.name, verdict_of(came), one.of.about);
   if (!came.sentence.empty())
-    text += fmt::format("    {}{}\n", came.rounds == 0 ? "" : fmt::format("round {}: ", came.rounds),
+    text += fmt::format("    {}{}\n",
+                        came.failed() && came.rounds != 0 ? fmt::format("round {}: ", came.rounds) : "",
                         came.sentence);
   return text;
 }

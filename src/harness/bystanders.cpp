@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "src/base/hosts.hpp"
+#include "src/base/thread_times.hpp"
 #include "src/base/units.hpp"
 
 namespace mgsync {
@@ -24,27 +25,13 @@ constexpr double least_stolen_s =
     0.03;                             // the kernel counts in hundredths of a second, on each hardware thread
 constexpr double clock_moved = 0.01;  // what a figure is to be precise to
 
-// What a file of /proc says, at most; nothing where it cannot be read, as of a thread that has ended
-// meanwhile. (The iterators of a stream's buffer would throw there, read() does not.)
-std::string content_of(const char* file) {
-  std::ifstream in(file);
-  std::string text(1024, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
-}
-
 // The number of runnable threads of this process, the calling one included.
 int own_runnable() {
   int count = 0;
   std::error_code gone;
   for (std::filesystem::directory_iterator task("/proc/self/task", gone), end; !gone && task != end;
-       task.increment(gone)) {
-    const std::string text = content_of((task->path() / "stat").c_str());
-    const auto behind_name = text.rfind(") ");
-    count +=
-        behind_name != std::string::npos && text.size() > behind_name + 2 && text[behind_name + 2] == 'R';
-  }
+       task.increment(gone))
+    count += tells_runnable(content_of_proc((task->path() / "stat").c_str()));
   return std::max(count, 1);
 }
 
@@ -146,7 +133,7 @@ int bystanders::threads_here(const point& p) const {
 }
 
 void bystanders::look(seen_beside& into, int threads_here) const {
-  auto runnable = runnable_threads(content_of("/proc/loadavg"));
+  auto runnable = runnable_threads(content_of_proc("/proc/loadavg"));
   if (!runnable) return;
   ++into.looks;
   into.hardware_threads = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
@@ -159,7 +146,8 @@ void bystanders::look(seen_beside& into, int threads_here) const {
   // Since Linux 6.12 threads that went to sleep may still be counted, until whoever runs there sleeps too:
   // this thread does.
   std::this_thread::sleep_for(std::chrono::microseconds(100));
-  if (runnable = runnable_threads(content_of("/proc/loadavg")); !runnable || !too_many(beside_the_job(1)))
+  if (runnable = runnable_threads(content_of_proc("/proc/loadavg"));
+      !runnable || !too_many(beside_the_job(1)))
     return;
   const int others = beside_the_job(own_runnable());
   if (!too_many(others)) return;

@@ -1,14 +1,23 @@
 // Files that are offered as barriers: each way in which one can be wrong is told in a sentence.
 #include "barriers/user/barrier_file.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <string>
+#include <thread>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "barriers/parts/round_loop/device_run.hpp"
 #include "barriers/user/host_trial.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/pinning.hpp"
+#include "src/base/thread_times.hpp"
 
 namespace {
 
@@ -139,30 +148,6 @@ TEST(trial, that_never_ends_is_ended_and_says_who_is_where) {
   EXPECT_EQ(seen.how, user::ending::stuck);
   EXPECT_EQ(seen.sentence, "nobody goes on: all 2 workers in round 1");
 }
-TEST(trial, that_crashes_or_leaves_says_how) {
-  auto seen = tried_with<crashing>(of_two());
-  EXPECT_EQ(seen.how, user::ending::crashed) << seen.sentence;
-#if !defined(__SANITIZE_ADDRESS__)
-  EXPECT_EQ(seen.sentence, "crashed by signal 11 (Segmentation fault)");
-#endif
-  seen = tried_with<leaving>(of_two());
-  EXPECT_EQ(seen.how, user::ending::crashed);
-  EXPECT_EQ(seen.sentence, "left the process with exit code 5");
-  seen = tried_with<leaving_quietly>(of_two());
-  EXPECT_EQ(seen.how, user::ending::crashed);
-  EXPECT_EQ(seen.sentence, "left the process with exit code 0");
-}
-TEST(trial, that_writes_ahead_of_its_memory_says_whose) {
-  auto s = of_two();
-  s.rounds = 1;
-  s.launches = 1;
-  const auto seen = tried_with<writing_ahead>(s);
-  // It is no barrier either, and whichever shows first is told.
-  EXPECT_TRUE(seen.how == user::ending::overran || seen.how == user::ending::violated);
-  if (seen.how == user::ending::overran) {
-    EXPECT_EQ(seen.sentence, "wrote beside the 128 bytes of member 1's memory");
-  }
-}
 // Counts from what its launch was told, in memory that begins as zeros.
 struct from_zero {
   static constexpr const char* name = "from-zero";
@@ -178,6 +163,58 @@ struct from_zero {
   }
   check::position at;
 };
+// Member 0 runs where another thread has the CPU for itself, nearly.
+struct starved : from_zero {
+  static constexpr const char* name = "starved";
+  explicit starved(const check::position& where) : from_zero(where) {
+    if (at.member != 0) return;
+    pin_calling_thread(allowed_cpus().front());
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_IDLE, &none);
+  }
+};
+TEST(trial, whose_threads_get_no_cpu_is_not_stuck) {
+  if (thread_times(getpid()).empty()) GTEST_SKIP() << "/proc says nothing of threads here";
+  std::atomic<bool> ends = false;
+  std::thread busy([&] {
+    pin_calling_thread(allowed_cpus().front());
+    while (!ends) {}
+  });
+  auto s = of_two();
+  s.rounds = 4;
+  s.patience = std::chrono::milliseconds(20);
+  const auto seen = tried_with<starved>(s);
+  ends = true;
+  busy.join();
+  EXPECT_EQ(seen.how, user::ending::passed) << seen.sentence;
+}
+TEST(trial, that_crashes_or_leaves_says_how) {
+  auto s = of_two();
+  s.patience = std::chrono::seconds(60);
+  auto seen = tried_with<crashing>(s);
+  EXPECT_EQ(seen.how, user::ending::crashed) << seen.sentence;
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_EQ(seen.sentence, "crashed by signal 11 (Segmentation fault)");
+#endif
+  seen = tried_with<leaving>(s);
+  EXPECT_EQ(seen.how, user::ending::crashed);
+  EXPECT_EQ(seen.sentence, "left the process with exit code 5");
+  seen = tried_with<leaving_quietly>(s);
+  EXPECT_EQ(seen.how, user::ending::crashed);
+  EXPECT_EQ(seen.sentence, "left the process with exit code 0");
+}
+TEST(trial, that_writes_ahead_of_its_memory_says_whose) {
+  auto s = of_two();
+  s.rounds = 1;
+  s.launches = 1;
+  s.patience = std::chrono::seconds(60);
+  const auto seen = tried_with<writing_ahead>(s);
+  // It is no barrier either, and whichever shows first is told.
+  EXPECT_TRUE(seen.how == user::ending::overran || seen.how == user::ending::violated);
+  if (seen.how == user::ending::overran) {
+    EXPECT_EQ(seen.sentence, "wrote beside the 128 bytes of member 1's memory");
+  }
+}
 TEST(trial, without_a_start_begins_at_zero_and_crosses_no_wrap) {
   auto s = of_two();
   s.epoch = 0xffffff00u;
@@ -186,6 +223,71 @@ TEST(trial, without_a_start_begins_at_zero_and_crosses_no_wrap) {
   EXPECT_EQ(seen.how, user::ending::passed) << seen.sentence;
   s.crosses_its_own = true;
   EXPECT_EQ(tried_with<from_zero>(s).how, user::ending::refused);
+}
+
+// As on a machine whose CPUs are busy: a round takes 5 ms and more.
+struct slow : from_zero {
+  using from_zero::from_zero;
+  bool arrive_and_wait() {
+    if (at.member == 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return from_zero::arrive_and_wait();
+  }
+};
+struct slow_from_a_start : slow {
+  static constexpr const char* name = "slow-from-a-start";
+  explicit slow_from_a_start(const check::position& where) : slow(where) {}
+  static void start(void* part, unsigned, const check::shape& of) {
+    *static_cast<std::uint32_t*>(part) = of.epoch * of.workers;
+  }
+};
+user::scenario of_a_hundred_launches() {
+  auto s = of_two();
+  s.rounds = 4;
+  s.launches = 100;
+  s.patience = std::chrono::seconds(60);
+  s.enough = std::chrono::milliseconds(100);
+  return s;
+}
+TEST(trial, that_has_had_enough_is_judged_by_its_rounds_so_far) {
+  auto s = of_a_hundred_launches();
+  auto seen = tried_with<slow>(s);
+  EXPECT_EQ(seen.how, user::ending::passed) << seen.sentence;
+  EXPECT_GE(seen.rounds, 4u);
+  EXPECT_LT(seen.rounds, 100u);
+  EXPECT_EQ(seen.sentence,
+            fmt::format("{} of 400 rounds in 0.1 s: the machine is busy, or the barrier slow", seen.rounds));
+  s.enough = std::chrono::minutes(10);
+  s.launches = 3;
+  seen = tried_with<slow>(s);
+  EXPECT_EQ(seen.rounds, 12u);
+  EXPECT_EQ(seen.sentence, "");
+}
+TEST(trial, that_has_had_enough_before_its_counters_cross_is_waived) {
+  auto s = of_a_hundred_launches();
+  s.crosses_its_own = true;
+  s.epoch = 0xffff - 200;
+  const auto seen = tried_with<slow_from_a_start>(s);
+  EXPECT_EQ(seen.how, user::ending::waived);
+  EXPECT_TRUE(holds(seen.sentence, "the barrier slow, and its counters did not come so far"))
+      << seen.sentence;
+}
+// A second object counts on from what the first left there, and lets everybody go.
+struct started_once : slow {
+  static constexpr const char* name = "started-once";
+  explicit started_once(const check::position& where) : slow(where) {}
+  static void start(void* part, unsigned, const check::shape&) {
+    auto* const words = static_cast<std::uint32_t*>(part);
+    if (words[1] != 1) words[0] = 0;
+    words[1] = 1;
+  }
+};
+TEST(trial, that_has_little_time_comes_to_its_second_object) {
+  auto s = of_a_hundred_launches();
+  s.second_object = 60;
+  s.enough = std::chrono::seconds(1);
+  const auto seen = tried_with<started_once>(s);
+  EXPECT_EQ(seen.how, user::ending::violated);
+  EXPECT_GT(seen.rounds, 4u) << seen.sentence;
 }
 
 TEST(trial, of_a_refused_shape_runs_nothing) {
