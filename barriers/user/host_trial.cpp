@@ -351,17 +351,17 @@ tried forked_trial::judge_violation() const {
 
 // If a member is absent on purpose, the others must wait for it; otherwise nobody may be stuck.
 tried forked_trial::judge_hang() const {
-  if (starved_)
-    return {ending::waived, most_arrived(),
-            "nobody went on, and some of its threads got no CPU: this machine is too busy to tell"};
-  if (scenario_.fault == host_run::never_arrive) {
+  const bool one_is_absent = scenario_.fault == host_run::never_arrive;
+  if (one_is_absent)
     for (unsigned w = 0; w < workers_.size(); ++w)
       if (arrived(w) > missed_round + 1)
         return {ending::violated, arrived(w),
                 fmt::format("{} left round {}, at which member {} never arrived", name_of(w),
                             missed_round + 1, scenario_.fault_member)};
-    return {ending::passed, most_arrived(), {}};
-  }
+  if (starved_)
+    return {ending::waived, most_arrived(),
+            "nobody went on, and some of its threads got no CPU: this machine is too busy to tell"};
+  if (one_is_absent) return {ending::passed, most_arrived(), {}};
   std::vector<std::pair<std::string, std::uint64_t>> where;
   for (unsigned w = 0; w < workers_.size(); ++w) where.emplace_back(name_of(w), arrived(w));
   return stuck_at(where);

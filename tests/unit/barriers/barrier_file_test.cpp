@@ -165,7 +165,6 @@ struct from_zero {
 };
 // Member 0 runs where another thread has the CPU for itself, nearly.
 struct starved : from_zero {
-  static constexpr const char* name = "starved";
   explicit starved(const check::position& where) : from_zero(where) {
     if (at.member != 0) return;
     pin_calling_thread(allowed_cpus().front());
@@ -234,8 +233,7 @@ struct slow : from_zero {
   }
 };
 struct slow_from_a_start : slow {
-  static constexpr const char* name = "slow-from-a-start";
-  explicit slow_from_a_start(const check::position& where) : slow(where) {}
+  using slow::slow;
   static void start(void* part, unsigned, const check::shape& of) {
     *static_cast<std::uint32_t*>(part) = of.epoch * of.workers;
   }
@@ -273,8 +271,7 @@ TEST(trial, that_has_had_enough_before_its_counters_cross_is_waived) {
 }
 // A second object counts on from what the first left there, and lets everybody go.
 struct started_once : slow {
-  static constexpr const char* name = "started-once";
-  explicit started_once(const check::position& where) : slow(where) {}
+  using slow::slow;
   static void start(void* part, unsigned, const check::shape&) {
     auto* const words = static_cast<std::uint32_t*>(part);
     if (words[1] != 1) words[0] = 0;
